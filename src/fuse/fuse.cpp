@@ -1,0 +1,269 @@
+#include "fuse/fuse.h"
+
+#include <algorithm>
+#include <map>
+
+#include "fuse/compact.h"
+#include "fuse/dependence.h"
+#include "fuse/forward.h"
+#include "fuse/inline.h"
+#include "fuse/merge.h"
+
+namespace jumar::fuse {
+
+using loop::BufferId;
+using loop::InstKind;
+
+namespace {
+
+// A producer this light is computed again wherever it is loaded.
+constexpr int kCheapWeight = 8;
+// A producer without loads (a constant, a range) is computed again even when its buffer must exist as well.
+constexpr int kTrivialWeight = 3;
+// Kernels that load one buffer are tried as siblings with so many neighbours.
+constexpr size_t kSiblingsTried = 8;
+
+class Fusion {
+ public:
+  Fusion(loop::Program& program, const FuseOptions& options, FuseReport& report)
+      : context_{program, options}, program_(program), report_(report), dependence_(program) {}
+
+  void run() {
+    for (uint32_t k = 0; k < dependence_.groups.size(); ++k) inline_into(GroupId(k));
+    drop_unread();
+    for (uint32_t k = 0; k < dependence_.groups.size(); ++k) merge_producers_of(GroupId(k));
+    for (uint32_t b = 0; b < program_.buffers.size(); ++b) merge_readers_of(BufferId(b));
+    for (uint32_t k = 0; k < dependence_.groups.size(); ++k) clean(GroupId(k));
+    drop_unread();
+    for (GroupId id : dependence_.ordered()) program_.items.push_back(std::move(dependence_.groups[id].item));
+    drop_unused_buffers(program_);
+  }
+
+ private:
+  bool budget_left() const {
+    return report_.inlined + report_.merged + report_.siblings < context_.options.max_fusions;
+  }
+
+  // The only nest of a live kernel.
+  loop::Nest* single_nest(GroupId id) {
+    if (!id.valid() || !dependence_.groups[id].alive) return nullptr;
+    loop::Kernel* kernel = dependence_.groups[id].kernel();
+    return kernel && kernel->nests.size() == 1 ? &kernel->nests[0] : nullptr;
+  }
+
+  void refuse(GroupId producer, GroupId consumer, std::string reason) {
+    report_.refusals.push_back({dependence_.groups[producer].name, dependence_.groups[consumer].name, std::move(reason)});
+  }
+
+  // ---- inlining
+
+  void inline_into(GroupId consumer) {
+    loop::Kernel* kernel = dependence_.groups[consumer].kernel();
+    if (!kernel) return;
+    bool changed = false;
+    for (loop::Nest& nest : kernel->nests) {
+      std::set<BufferId> loaded;
+      for (const loop::Stage& stage : nest.stages)
+        for (const loop::Stage::Line& line : stage.body)
+          if (line.inst.kind == InstKind::kLoad) loaded.insert(line.inst.buffer);
+      for (BufferId buffer : loaded) {
+        GroupId producer = dependence_.writer(buffer);
+        loop::Nest* source = single_nest(producer);
+        if (!source || producer == consumer || !budget_left() || !worth_inlining(producer, buffer, nest)) continue;
+        if (!inline_producer(context_, *source, buffer, nest).empty()) continue;
+        ++report_.inlined;
+        changed = true;
+        take_origin(*kernel, *dependence_.groups[producer].kernel());
+      }
+    }
+    if (changed) dependence_.refresh(consumer);
+  }
+
+  bool worth_inlining(GroupId producer, BufferId buffer, const loop::Nest& consumer) {
+    const loop::Nest& nest = *single_nest(producer);
+    if (!is_pointwise(nest)) return false;
+    size_t stores = 0;
+    bool loads = false;
+    for (const loop::Stage::Line& line : nest.stages[0].body) {
+      if (line.inst.kind == InstKind::kStore) ++stores;
+      if (line.inst.kind == InstKind::kLoad) loads = true;
+      // An index is checked where eager checks it: for every point of the operator, once.
+      if (line.inst.kind == InstKind::kWrapIndex) return false;
+    }
+    if (stores != 1 || line_count(nest) + line_count(consumer) > context_.options.max_lines) return false;
+    int weight = body_weight(nest);
+    if (!loads && weight <= kTrivialWeight) return true;
+    if (dependence_.escapes(buffer)) return false;
+    if (weight <= kCheapWeight) return true;
+    return loaded_once(producer, buffer, consumer);
+  }
+
+  // One load, in one nest, that runs over no more points than the producer does: nothing is computed twice.
+  bool loaded_once(GroupId producer, BufferId buffer, const loop::Nest& consumer) {
+    if (dependence_.readers(buffer).size() != 1) return false;
+    sym::Context& cx = program_.cx();
+    const loop::Kernel& reader = *dependence_.groups[dependence_.readers(buffer).front()].kernel();
+    size_t count = 0;
+    for (const loop::Nest& nest : reader.nests)
+      for (const loop::Stage& stage : nest.stages)
+        for (const loop::Stage::Line& line : stage.body)
+          if (line.inst.kind == InstKind::kLoad && line.inst.buffer == buffer) ++count;
+    if (count != 1) return false;
+    Expr there = point_count(cx, single_nest(producer)->kept);
+    for (const loop::Stage& stage : consumer.stages) {
+      for (const loop::Stage::Line& line : stage.body) {
+        if (line.inst.kind != InstKind::kLoad || line.inst.buffer != buffer) continue;
+        Expr here = cx.mul(point_count(cx, consumer.kept), point_count(cx, stage.inner));
+        return sym::proves_le(cx, here, there, program_.facts());
+      }
+    }
+    return false;
+  }
+
+  // ---- vertical merging
+
+  void merge_producers_of(GroupId consumer) {
+    std::set<uint32_t> refused;
+    while (loop::Nest* nest = single_nest(consumer)) {
+      std::vector<GroupId> producers;
+      for (BufferId buffer : dependence_.groups[consumer].reads) {
+        GroupId producer = dependence_.writer(buffer);
+        if (single_nest(producer) && producer != consumer && !refused.contains(producer.index()) &&
+            std::find(producers.begin(), producers.end(), producer) == producers.end())
+          producers.push_back(producer);
+      }
+      // The nearest first: it is the one whose results the consumer is made for.
+      std::sort(producers.begin(), producers.end(), [&](GroupId a, GroupId b) {
+        return dependence_.groups[a].last != dependence_.groups[b].last
+                   ? dependence_.groups[a].last > dependence_.groups[b].last
+                   : a > b;
+      });
+      bool merged = false;
+      for (GroupId producer : producers) {
+        merged = try_merge(producer, consumer, *nest);
+        if (merged) break;
+        refused.insert(producer.index());
+      }
+      if (!merged) return;
+      refused.clear();
+    }
+  }
+
+  bool try_merge(GroupId producer, GroupId consumer, const loop::Nest& nest) {
+    if (!budget_left()) return false;
+    if (!dependence_.may_merge(producer, consumer)) {
+      refuse(producer, consumer, "an operator between them needs the one and is needed by the other");
+      return false;
+    }
+    Merged result = merged_nest(context_, *single_nest(producer), nest);
+    if (auto* reason = std::get_if<std::string>(&result)) {
+      refuse(producer, consumer, *reason);
+      return false;
+    }
+    join(consumer, producer, std::get<loop::Nest>(std::move(result)));
+    ++report_.merged;
+    return true;
+  }
+
+  void join(GroupId into, GroupId from, loop::Nest nest) {
+    loop::Kernel kernel = *dependence_.groups[into].kernel();
+    take_origin(kernel, *dependence_.groups[from].kernel());
+    kernel.nests = {std::move(nest)};
+    dependence_.merge(into, from, std::move(kernel));
+    settle(into);
+  }
+
+  // Keeps a merged body small while more is merged into it.
+  void settle(GroupId id) {
+    loop::Nest& nest = *single_nest(id);
+    fold_conversions(program_, nest);
+    merge_equal_lines(program_, nest);
+    auto needed = [&](BufferId buffer) { return needed_elsewhere(id, buffer); };
+    drop_dead_stores(nest, needed);
+    loop::tidy(program_, nest);
+    dependence_.refresh(id);
+  }
+
+  bool needed_elsewhere(GroupId id, BufferId buffer) const {
+    if (dependence_.escapes(buffer) || program_.buffers[buffer].storage != loop::Storage::kTemp) return true;
+    for (GroupId reader : dependence_.readers(buffer))
+      if (reader != id) return true;
+    return false;
+  }
+
+  static void take_origin(loop::Kernel& into, const loop::Kernel& from) {
+    if (from.origin.empty() || into.origin.find(from.origin) != std::string::npos) return;
+    into.origin = into.origin.empty() ? from.origin : from.origin + " " + into.origin;
+  }
+
+  // ---- siblings
+
+  void merge_readers_of(BufferId buffer) {
+    std::vector<GroupId> readers = dependence_.readers(buffer);
+    for (size_t k = 0; k < readers.size(); ++k) {
+      size_t end = std::min(readers.size(), k + 1 + kSiblingsTried);
+      for (size_t j = k + 1; j < end && single_nest(readers[k]); ++j) {
+        if (!single_nest(readers[j]) || !budget_left()) continue;
+        if (!dependence_.may_merge(readers[k], readers[j]) || depend(readers[k], readers[j])) continue;
+        Merged result = merged_siblings(context_, *single_nest(readers[k]), *single_nest(readers[j]));
+        if (auto* nest = std::get_if<loop::Nest>(&result)) {
+          join(readers[k], readers[j], std::move(*nest));
+          ++report_.siblings;
+        }
+      }
+    }
+  }
+
+  bool depend(GroupId a, GroupId b) const {
+    const Group& group = dependence_.groups[a];
+    return group.before.contains(b.index()) || group.after.contains(b.index());
+  }
+
+  // ---- cleaning up
+
+  void clean(GroupId id) {
+    loop::Kernel* kernel = dependence_.groups[id].alive ? dependence_.groups[id].kernel() : nullptr;
+    if (!kernel) return;
+    auto needed = [&](BufferId buffer) { return needed_elsewhere(id, buffer); };
+    for (loop::Nest& nest : kernel->nests) {
+      fold_conversions(program_, nest);
+      merge_equal_lines(program_, nest);
+      forward_stores(context_, nest, needed);
+      drop_dead_stores(nest, needed);
+      fold_conversions(program_, nest);
+      merge_equal_lines(program_, nest);
+      loop::tidy(program_, nest);
+      drop_empty_stages(nest);
+      rename_axes_plainly(program_, nest);
+    }
+    dependence_.refresh(id);
+  }
+
+  static void drop_empty_stages(loop::Nest& nest) {
+    std::erase_if(nest.stages, [](const loop::Stage& stage) { return stage.body.empty(); });
+  }
+
+  // Kernels whose buffers nobody reads, from the last to the first, so that what only they read goes too.
+  void drop_unread() {
+    for (uint32_t k = static_cast<uint32_t>(dependence_.groups.size()); k-- > 0;) {
+      Group& group = dependence_.groups[GroupId(k)];
+      if (!group.alive || !group.kernel()) continue;
+      bool needed = false;
+      for (BufferId buffer : group.writes) needed = needed || needed_elsewhere(GroupId(k), buffer);
+      if (!needed) dependence_.remove(GroupId(k));
+    }
+  }
+
+  MergeContext context_;
+  loop::Program& program_;
+  FuseReport& report_;
+  Dependence dependence_;
+};
+
+}  // namespace
+
+void fuse(loop::Program& program, const FuseOptions& options, FuseReport& report) {
+  Fusion(program, options, report).run();
+}
+
+}  // namespace jumar::fuse

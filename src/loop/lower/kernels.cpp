@@ -1,0 +1,129 @@
+#include "loop/lower/kernels.h"
+
+namespace jumar::loop::lowering {
+
+Index broadcast_index(const Tensor& tensor, const Index& index) {
+  CHECK(tensor.rank() <= index.size(), "a tensor of rank {} in a space of {}", tensor.rank(), index.size());
+  return Index(index.end() - static_cast<int64_t>(tensor.rank()), index.end());
+}
+
+Val read(Body& b, const Tensor& tensor, const Index& index, DType type) {
+  return b.to(b.load(tensor, broadcast_index(tensor, index)), type);
+}
+
+void pointwise(Op& op, const Tensor& out, const PointFunction& value) {
+  op.low().kernel(op, [&](Body& b) {
+    Index index = b.keep_all(out.sizes());
+    b.begin_stage();
+    b.store(out, index, value(b, index));
+  });
+}
+
+void fold_kernel(Op& op, const Fold& fold) {
+  sym::Context& cx = op.low().cx();
+  op.low().kernel(op, [&](Body& b) {
+    Index kept, inner;
+    for (size_t k = 0; k < fold.sizes.size(); ++k)
+      kept.push_back(fold.folded[k] ? cx.constant(0) : b.keep(fold.sizes[k]));
+    b.begin_stage();
+    for (size_t k = 0; k < fold.sizes.size(); ++k)
+      inner.push_back(fold.folded[k] ? b.inner(fold.sizes[k]) : kept[k]);
+    std::vector<Val> folds = fold.fold(b, inner);
+    b.begin_stage();
+    fold.finish(b, kept, folds);
+  });
+}
+
+Index without(const Index& index, const std::vector<bool>& folded, bool keep) {
+  if (keep) return index;
+  Index out;
+  for (size_t k = 0; k < index.size(); ++k) {
+    if (!folded[k]) out.push_back(index[k]);
+  }
+  return out;
+}
+
+Sizes kept_sizes(sym::Context& cx, const Sizes& sizes, const std::vector<bool>& folded) {
+  Sizes out = sizes;
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    if (folded[k]) out[k] = cx.constant(1);
+  }
+  return out;
+}
+
+Expr fold_count(sym::Context& cx, const Sizes& sizes, const std::vector<bool>& folded) {
+  Expr count = cx.constant(1);
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    if (folded[k]) count = cx.mul(count, sizes[k]);
+  }
+  return count;
+}
+
+Val real_of(Body& b, Expr expr, DType type) { return b.scalar(Scalar{expr}, type); }
+
+bool overlaps(const Tensor& tensor) {
+  for (size_t k = 0; k < tensor.rank(); ++k) {
+    if (tensor.stride(k).is_const(0) && !tensor.size(k).is_const(1)) return true;
+  }
+  return false;
+}
+
+DType scalar_type(const Scalar& value, const Tensor& out) {
+  if (!ir::is_low_precision(out.dtype())) return out.dtype();
+  return value.is_integer() ? DType::kI64 : DType::kF32;
+}
+
+namespace {
+
+// c10::promoteTypes for real types.
+std::optional<DType> promoted(DType a, DType b) {
+  if (a == b) return a;
+  if (ir::is_complex(a) || ir::is_complex(b)) return std::nullopt;
+  if (ir::is_bool(a)) return b;
+  if (ir::is_bool(b)) return a;
+  if (ir::is_float(a) != ir::is_float(b)) return ir::is_float(a) ? a : b;
+  if (ir::is_float(a)) {
+    if (ir::dtype_bytes(a) == 1 || ir::dtype_bytes(b) == 1) return std::nullopt;
+    if (ir::dtype_bytes(a) == 2 && ir::dtype_bytes(b) == 2) return DType::kF32;
+    return ir::dtype_bytes(a) > ir::dtype_bytes(b) ? a : b;
+  }
+  auto wide_unsigned = [](DType d) { return ir::is_unsigned(d) && d != DType::kU8; };
+  if (wide_unsigned(a) || wide_unsigned(b)) return std::nullopt;
+  if (a == DType::kU8 || b == DType::kU8) {
+    DType other = a == DType::kU8 ? b : a;
+    return other == DType::kI8 ? DType::kI16 : other;
+  }
+  return ir::dtype_bytes(a) > ir::dtype_bytes(b) ? a : b;
+}
+
+// How a category of lower priority joins one of higher priority: only with a higher kind of number.
+std::optional<DType> joined(std::optional<DType> higher, std::optional<DType> lower) {
+  if (!higher || !lower) return higher ? higher : lower;
+  if (ir::is_float(*higher)) return higher;
+  if (ir::is_bool(*higher) || ir::is_float(*lower)) return promoted(*higher, *lower);
+  return higher;
+}
+
+}  // namespace
+
+void Promotion::combine(std::optional<DType>& category, DType type) {
+  if (!category) {
+    category = type;
+    return;
+  }
+  category = promoted(*category, type);
+  if (!category) refused_ = true;
+}
+
+void Promotion::add(const Tensor& tensor) { combine(tensor.rank() == 0 ? zero_dims_ : dims_, tensor.dtype()); }
+
+void Promotion::add(const Scalar& scalar) {
+  combine(scalars_, scalar.is_bool() ? DType::kBool : scalar.is_integer() ? DType::kI64 : DType::kF32);
+}
+
+std::optional<DType> Promotion::type() const {
+  if (refused_) return std::nullopt;
+  return joined(dims_, joined(zero_dims_, scalars_));
+}
+
+}  // namespace jumar::loop::lowering

@@ -1,0 +1,306 @@
+#include "loop/lower/lowering.h"
+
+#include <algorithm>
+
+namespace jumar::loop {
+
+Result<Program> lower(const graph::Graph& graph, const LowerOptions& options) {
+  return lowering::Lowering(graph, options).run();
+}
+
+namespace lowering {
+
+using graph::ValueKind;
+
+Lowering::Lowering(const graph::Graph& graph, const LowerOptions& options)
+    : graph_(graph), options_(options), facts_(graph.facts()), program_(graph.shared_cx()) {
+  program_.name = graph.name;
+  program_.strict = options.strict;
+  tensors_.resize(graph.values.size());
+  buffers_.resize(graph.values.size());
+  numbers_.resize(graph.values.size());
+  for (const graph::Value& value : graph.values) names_.insert(value.name);
+}
+
+Result<Program> Lowering::run() {
+  declare_inputs();
+  for (graph::NodeId id : graph_.order) JUMAR_RETURN_IF_ERROR(lower_node(graph_.nodes[id]));
+  finish_outputs();
+  return std::move(program_);
+}
+
+std::string Lowering::unique_name(std::string name) {
+  std::string candidate = name;
+  for (int k = 1; !names_.insert(candidate).second; ++k) candidate = fmt::format("{}_{}", name, k);
+  return candidate;
+}
+
+void Lowering::declare_inputs() {
+  for (const graph::SymbolInfo& info : graph_.symbols)
+    program_.symbols.push_back({info.symbol, info.range, info.hint});
+  program_.input_count = static_cast<uint32_t>(graph_.inputs.size());
+  for (uint32_t k = 0; k < graph_.inputs.size(); ++k) {
+    const graph::Input& input = graph_.inputs[k];
+    const graph::Value& value = graph_.values[input.value];
+    if (value.kind == ValueKind::kTensor) {
+      Storage storage =
+          input.kind == graph::InputKind::kParameter ? Storage::kParameter : Storage::kInput;
+      Tensor tensor = make_result(input.value, storage);
+      program_.buffers[tensor.buffer].index = k;
+    } else if (value.kind == ValueKind::kInt) {
+      program_.int_inputs.push_back({k, value.expr});
+    } else if (value.kind == ValueKind::kFloat || value.kind == ValueKind::kBool) {
+      NumberKind kind = value.kind == ValueKind::kFloat ? NumberKind::kFloat : NumberKind::kBool;
+      numbers_[input.value.index()] = program_.numbers.add({value.name, kind, k});
+    }
+  }
+}
+
+Tensor Lowering::make_result(graph::ValueId id, Storage storage) {
+  const graph::Value& value = graph_.values[id];
+  CHECK(value.kind == ValueKind::kTensor, "%{} is no tensor", value.name);
+  Buffer buffer;
+  buffer.name = value.name;
+  buffer.type = value.type;
+  buffer.storage = storage;
+  Tensor tensor{program_.buffers.add(std::move(buffer)), constant(0), value.type};
+  tensors_[id.index()] = tensor;
+  buffers_[id.index()] = tensor.buffer;
+  return tensor;
+}
+
+Tensor Lowering::make_temp(std::string name, DType dtype, const Sizes& sizes) {
+  Buffer buffer;
+  buffer.name = unique_name(std::move(name));
+  buffer.type = {dtype, sizes, ir::contiguous_strides(cx(), sizes)};
+  ir::TensorType type = buffer.type;
+  return {program_.buffers.add(std::move(buffer)), constant(0), std::move(type)};
+}
+
+void Lowering::bind_view(graph::ValueId id, const Tensor& base, Expr offset) {
+  const graph::Value& value = graph_.values[id];
+  const Buffer& storage = program_.buffers[base.buffer];
+  CHECK(storage.storage != Storage::kView, "%{} would be a view of a view", value.name);
+  offset = sym::simplified(cx(), offset, facts_);
+  tensors_[id.index()] = Tensor{base.buffer, offset, value.type};
+  if (offset.is_const(0) && storage.type == value.type) {
+    buffers_[id.index()] = base.buffer;
+    return;
+  }
+  Buffer view;
+  view.name = value.name;
+  view.type = value.type;
+  view.storage = Storage::kView;
+  view.base = base.buffer;
+  view.offset = offset;
+  buffers_[id.index()] = program_.buffers.add(std::move(view));
+}
+
+Tensor Lowering::tensor_of(graph::ValueId value) const {
+  CHECK(tensors_[value.index()].has_value(), "%{} has no memory", graph_.values[value].name);
+  return *tensors_[value.index()];
+}
+
+std::optional<NumberId> Lowering::number_of(graph::ValueId value) const {
+  NumberId number = numbers_[value.index()];
+  return number ? std::optional(number) : std::nullopt;
+}
+
+void Lowering::kernel(const Op& op, const Write& write) { kernel(op, std::vector<Write>{write}); }
+
+void Lowering::kernel(const Op& op, const std::vector<Write>& nests) {
+  Kernel kernel;
+  std::string label = op.label();
+  kernel.name = label;
+  for (int k = 1; !kernel_names_.insert(kernel.name).second; ++k)
+    kernel.name = fmt::format("{}_{}", label, k);
+  kernel.origin = op.name();
+  for (const Write& write : nests) {
+    Nest& nest = kernel.nests.emplace_back();
+    Body body(cx(), nest);
+    write(body);
+  }
+  program_.items.push_back(std::move(kernel));
+}
+
+Status Lowering::lower_node(const graph::Node& node) {
+  if (graph::is_host_scalar(node)) return append_host_op(node);
+  if (graph::is_python_call(node)) return append_call(node, "a Python function");
+  if (std::find(options_.call.begin(), options_.call.end(), node.op) != options_.call.end())
+    return append_call(node, "an option asks for the call");
+  Mark mark{program_.items.size(), program_.buffers.size()};
+  Refusal refusal = try_lowering(node);
+  if (!refusal) return {};
+  take_back(node, mark);
+  return append_call(node, std::move(*refusal));
+}
+
+namespace {
+
+// Why no body can hold elements of this type; empty for those it can.
+std::string_view type_fault(DType d) {
+  if (ir::is_complex(d)) return "complex numbers";
+  if (ir::is_float(d) && ir::dtype_bytes(d) == 1) return "8-bit floats";
+  return {};
+}
+
+}  // namespace
+
+Refusal Lowering::try_lowering(const graph::Node& node) {
+  LowerFunction function = lowering_of(node.op);
+  if (!function) return call_reason(node.op);
+  std::string_view fault;
+  auto look = [&](graph::ValueId id) {
+    const graph::Value& value = graph_.values[id];
+    if (value.kind == ValueKind::kTensor && fault.empty()) fault = type_fault(value.type.dtype);
+  };
+  for (graph::ValueId id : node.results) look(id);
+  for (const graph::Arg& arg : node.args) graph::for_each_value(arg, look);
+  if (!fault.empty() && !is_alias_op(node.op)) return std::string(fault);
+  for (graph::ValueId id : node.results) {
+    ValueKind kind = graph_.values[id].kind;
+    if (kind != ValueKind::kTensor && kind != ValueKind::kNone) return "it returns a number";
+  }
+  Op op(*this, node);
+  if (Refusal refusal = function(op)) return refusal;
+  for (graph::ValueId id : node.results) {
+    const graph::Value& value = graph_.values[id];
+    CHECK(value.kind != ValueKind::kTensor || is_bound(id), "the lowering of {} leaves out %{}", node.op,
+          value.name);
+  }
+  return {};
+}
+
+void Lowering::take_back(const graph::Node& node, Mark mark) {
+  for (size_t k = mark.items; k < program_.items.size(); ++k) {
+    if (const Kernel* kernel = std::get_if<Kernel>(&program_.items[k])) kernel_names_.erase(kernel->name);
+  }
+  program_.items.resize(mark.items, Item(Check{}));
+  for (size_t k = mark.buffers; k < program_.buffers.size(); ++k)
+    names_.erase(program_.buffers[program_.buffers.id_at(k)].name);
+  program_.buffers.resize(mark.buffers);
+  for (graph::ValueId id : node.results) {
+    names_.insert(graph_.values[id].name);
+    tensors_[id.index()].reset();
+    buffers_[id.index()] = BufferId();
+  }
+}
+
+Arg Lowering::converted(const graph::Arg& arg) const {
+  if (const graph::ValueId* id = arg.as<graph::ValueId>()) {
+    const graph::Value& value = graph_.values[*id];
+    switch (value.kind) {
+      case ValueKind::kTensor:
+        CHECK(buffers_[id->index()].valid(), "%{} has no buffer", value.name);
+        return Arg(buffers_[id->index()]);
+      case ValueKind::kInt:
+        return Arg(value.expr);
+      case ValueKind::kFloat:
+      case ValueKind::kBool:
+        CHECK(numbers_[id->index()].valid(), "%{} has no number", value.name);
+        return Arg(numbers_[id->index()]);
+      case ValueKind::kNone:
+        return Arg(ir::NoneArg{});
+    }
+  }
+  if (const graph::ArgList* list = arg.list()) return Arg(converted(*list));
+  return ir::converted_arg<Arg>(arg, [](graph::ValueId) { return BufferId(); });
+}
+
+ArgList Lowering::converted(const graph::ArgList& args) const {
+  ArgList out;
+  for (const graph::Arg& arg : args) out.push_back(converted(arg));
+  return out;
+}
+
+void Lowering::add_schema(const std::string& op, ir::Schema schema) {
+  schemas_.emplace(op, std::move(schema));
+}
+
+// A called view hands out the memory of its operand, but a temp's memory is used again after its last use: a copy
+// that belongs to the called op takes its place.
+void Lowering::guard_alias(const graph::Node& node, ArgList& args) {
+  if (!is_alias_op(node.op) || args.empty()) return;
+  BufferId* operand = std::get_if<BufferId>(&args[0].data);
+  if (!operand) return;
+  const Buffer& named = program_.buffers[*operand];
+  const Buffer& root = named.storage == Storage::kView ? program_.buffers[named.base] : named;
+  if (root.storage != Storage::kTemp) return;
+  Buffer copy;
+  copy.name = unique_name(named.name + "_copy");
+  copy.type = named.type;
+  copy.storage = Storage::kResult;
+  BufferId result = program_.buffers.add(std::move(copy));
+  add_schema("aten.clone.default", {{{"Tensor", "self"}, {"MemoryFormat?", "memory_format"}}, {"Tensor"}});
+  Call call;
+  call.op = "aten.clone.default";
+  call.args = {Arg(*operand), Arg(ir::NoneArg{})};
+  call.results = {result};
+  call.reason = "a called view must not share memory that is used again";
+  program_.items.emplace_back(std::move(call));
+  *operand = result;
+}
+
+void Lowering::define_call_results(const graph::Node& node, Call& call) {
+  for (graph::ValueId id : node.results) {
+    const graph::Value& value = graph_.values[id];
+    if (value.kind == ValueKind::kTensor) {
+      call.results.push_back(make_result(id, Storage::kResult).buffer);
+    } else if (value.kind == ValueKind::kNone) {
+      call.results.push_back(BufferId());
+    }
+  }
+  call.defines = node.unbacked;
+}
+
+Status Lowering::append_call(const graph::Node& node, std::string reason) {
+  for (graph::ValueId id : node.results) {
+    ValueKind kind = graph_.values[id].kind;
+    if (kind != ValueKind::kFloat && kind != ValueKind::kBool) continue;
+    if (node.results.size() == 1) return append_host_op(node);
+    return diagnostic("unsupported", "{} returns a number among other results", node.op);
+  }
+  Call call;
+  call.op = node.op;
+  call.args = converted(node.args);
+  call.reason = std::move(reason);
+  guard_alias(node, call.args);
+  define_call_results(node, call);
+  auto schema = graph_.schemas.find(node.op);
+  if (schema != graph_.schemas.end()) add_schema(node.op, schema->second);
+  program_.items.emplace_back(std::move(call));
+  return {};
+}
+
+Status Lowering::append_host_op(const graph::Node& node) {
+  if (node.results.size() != 1)
+    return diagnostic("unsupported", "{} has {} results instead of 1", node.op, node.results.size());
+  graph::ValueId id = node.results[0];
+  const graph::Value& value = graph_.values[id];
+  if (value.kind != ValueKind::kFloat && value.kind != ValueKind::kBool)
+    return diagnostic("unsupported", "{} returns no host number", node.op);
+  NumberKind kind = value.kind == ValueKind::kFloat ? NumberKind::kFloat : NumberKind::kBool;
+  HostOp host;
+  host.op = node.op;
+  host.args = converted(node.args);
+  host.result = program_.numbers.add({value.name, kind, std::nullopt});
+  numbers_[id.index()] = host.result;
+  program_.items.emplace_back(std::move(host));
+  return {};
+}
+
+void Lowering::finish_outputs() {
+  for (const graph::Arg& arg : graph_.outputs) {
+    Arg out = converted(arg);
+    if (const BufferId* id = out.as<BufferId>()) {
+      const Buffer& named = program_.buffers[*id];
+      Buffer& root = program_.buffers[named.storage == Storage::kView ? named.base : *id];
+      if (root.storage == Storage::kTemp) root.storage = Storage::kOutput;
+    }
+    program_.outputs.push_back(std::move(out));
+  }
+  for (auto& [op, schema] : schemas_) program_.schemas.emplace_back(op, std::move(schema));
+}
+
+}  // namespace lowering
+}  // namespace jumar::loop

@@ -1,0 +1,156 @@
+// Operators that only say how memory is seen. The graph's type gives sizes and strides of the result; what is left
+// to find is where its first element lies.
+#include "loop/lower/kernels.h"
+#include "loop/lower/rows.h"
+
+namespace jumar::loop::lowering {
+
+namespace {
+
+// A position given by the caller: a negative one counts from the end.
+Expr from_end(const Lowering& low, Expr position, Expr size) {
+  sym::Context& cx = low.cx();
+  if (sym::proves_le(cx, cx.constant(0), position, low.facts())) return position;
+  if (sym::proves_lt(cx, position, cx.constant(0), low.facts())) return cx.add(position, size);
+  return cx.mod(position, size);
+}
+
+// As from_end, for positions that are cut to [0, size].
+Expr clamped_from_end(const Lowering& low, Expr position, Expr size) {
+  sym::Context& cx = low.cx();
+  Expr zero = cx.constant(0);
+  if (sym::proves_lt(cx, position, zero, low.facts())) {
+    position = cx.add(position, size);
+  } else if (!sym::proves_le(cx, zero, position, low.facts())) {
+    Expr is_negative = cx.lt(position, zero);
+    position = cx.add(position, cx.mul(is_negative, size));
+  }
+  if (!sym::proves_le(cx, zero, position, low.facts())) position = cx.max(position, zero);
+  if (!sym::proves_le(cx, position, size, low.facts())) position = cx.min(position, size);
+  return position;
+}
+
+void bind_from(Op& op, size_t k, const Tensor& base, size_t dim, Expr start) {
+  sym::Context& cx = op.low().cx();
+  op.bind_view(k, base, cx.add(base.offset, cx.mul(start, base.stride(dim))));
+}
+
+}  // namespace
+
+Refusal lower_view(Op& op) {
+  Tensor x = op.tensor(0);
+  op.bind_view(0, x, x.offset);
+  return {};
+}
+
+Refusal lower_slice(Op& op) {
+  Tensor x = op.tensor(0);
+  size_t dim = op.dim(1, x.rank());
+  Expr start = op.has(2) ? clamped_from_end(op.low(), op.integer(2), x.size(dim)) : op.low().constant(0);
+  bind_from(op, 0, x, dim, start);
+  return {};
+}
+
+Refusal lower_narrow(Op& op) {
+  Tensor x = op.tensor(0);
+  size_t dim = op.dim(1, x.rank());
+  bind_from(op, 0, x, dim, clamped_from_end(op.low(), op.integer(2), x.size(dim)));
+  return {};
+}
+
+Refusal lower_select(Op& op) {
+  Tensor x = op.tensor(0);
+  size_t dim = op.dim(1, x.rank());
+  bind_from(op, 0, x, dim, from_end(op.low(), op.integer(2), x.size(dim)));
+  return {};
+}
+
+Refusal lower_unbind(Op& op) {
+  Tensor x = op.tensor(0);
+  size_t dim = op.dim(1, x.rank());
+  for (size_t k = 0; k < op.result_count(); ++k) {
+    bind_from(op, k, x, dim, op.low().constant(static_cast<int64_t>(k)));
+  }
+  return {};
+}
+
+Refusal lower_split(Op& op) {
+  Tensor x = op.tensor(0);
+  size_t dim = op.dim(2, x.rank());
+  sym::Context& cx = op.low().cx();
+  for (size_t k = 0; k < op.result_count(); ++k) {
+    bind_from(op, k, x, dim, cx.mul(op.integer(1), static_cast<int64_t>(k)));
+  }
+  return {};
+}
+
+Refusal lower_chunk(Op& op) {
+  Tensor x = op.tensor(0);
+  size_t dim = op.dim(2, x.rank());
+  sym::Context& cx = op.low().cx();
+  Expr length = cx.ceildiv(x.size(dim), op.integer(1));
+  for (size_t k = 0; k < op.result_count(); ++k) {
+    bind_from(op, k, x, dim, cx.mul(length, static_cast<int64_t>(k)));
+  }
+  return {};
+}
+
+Refusal lower_split_with_sizes(Op& op) {
+  Tensor x = op.tensor(0);
+  size_t dim = op.dim(2, x.rank());
+  sym::Context& cx = op.low().cx();
+  std::vector<Expr> lengths = op.integers(1);
+  Expr start = cx.constant(0);
+  for (size_t k = 0; k < op.result_count(); ++k) {
+    bind_from(op, k, x, dim, start);
+    start = cx.add(start, lengths.at(k));
+  }
+  return {};
+}
+
+Refusal lower_diagonal(Op& op) {
+  Tensor x = op.tensor(0);
+  auto offset = op.constant(1);
+  if (!offset) return "the diagonal is not a constant";
+  size_t first = op.dim(2, x.rank()), second = op.dim(3, x.rank());
+  size_t along = *offset >= 0 ? second : first;
+  bind_from(op, 0, x, along, op.low().constant(std::abs(*offset)));
+  return {};
+}
+
+// Strides of the whole storage: only where the storage is known to begin at its buffer's first element, and to
+// reach as far as the result does.
+Refusal lower_as_strided(Op& op) {
+  Tensor x = op.tensor(0);
+  sym::Context& cx = op.low().cx();
+  const Buffer& buffer = op.low().buffer(x.buffer);
+  bool is_fresh = buffer.storage == Storage::kTemp || buffer.storage == Storage::kOutput;
+  if (op.has(3) && !is_fresh) return "the offset counts from the beginning of a storage not made here";
+  Expr offset = op.has(3) ? op.integer(3) : x.offset;
+  Expr end = cx.add(offset, ir::storage_extent(cx, op.result_type(0)));
+  Expr extent = ir::storage_extent(cx, buffer.type);
+  if (!sym::proves_le(cx, end, extent, op.low().facts()))
+    return "the result is not known to stay in the memory of its operand";
+  op.bind_view(0, x, offset);
+  return {};
+}
+
+// Elements of the same width are the same bits; otherwise sizes change, which only the caller can do.
+Refusal lower_view_dtype(Op& op) {
+  Tensor x = op.tensor(0);
+  DType type = op.result_type(0).dtype;
+  if (type == x.dtype()) return lower_view(op);
+  if (ir::dtype_bytes(type) != ir::dtype_bytes(x.dtype())) return "elements get another width";
+  if (ir::is_bool(type) || ir::is_bool(x.dtype()) || ir::is_complex(type) || ir::is_complex(x.dtype()))
+    return "bits of bools or complex numbers";
+  if (overlaps(op.result(0))) return "elements of the result overlap";
+  Tensor out = op.result(0);
+  op.low().kernel(op, [&](Body& b) {
+    Index index = b.keep_all(out.sizes());
+    b.begin_stage();
+    b.store(out, index, b.bitcast(b.load(x, index), type));
+  });
+  return {};
+}
+
+}  // namespace jumar::loop::lowering

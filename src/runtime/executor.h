@@ -1,0 +1,199 @@
+// Executes plans: the embedding API that the Python extension and the C API sit on.
+//
+//   std::shared_ptr<Pool> pool = Pool::create(256 << 20);
+//   Result<std::shared_ptr<const PreparedPlan>> plan = PreparedPlan::prepare(plan_ir, kernels, {pool, torch});
+//   std::vector<InputValue> inputs = ...;               // one per plan input, in order
+//   std::vector<Output> outputs((*plan)->output_count());
+//   if (std::optional<RunError> error = (*plan)->run(inputs, outputs, host)) ...
+//
+// A PreparedPlan is immutable and may be run by several threads at once: what a call changes lives in a state
+// that is checked out of the plan for the duration of the call. A call never reads or writes memory before
+// every input has been checked against its type. Errors are values; after one, `outputs` holds nothing.
+//
+// libtorch is optional. With it (`Engine::torch`), tensors of called operators and outputs are its tensors and
+// launches use its thread pool; without it a plan that calls operators needs a HostCalls, launches are serial
+// and outputs are DLPack tensors.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+#include "runtime/dlpack.h"
+#include "runtime/pool.h"
+#include "runtime/torch/tensor.h"
+
+namespace jumar::runtime {
+
+// A compiled kernel: works on units [begin, end). `args` holds 8-byte words: the tensors' pointers, the address
+// of an IndexStatus where the launch checks indices, the int64 arguments, then the doubles.
+using KernelFn = void (*)(int64_t begin, int64_t end, void** args);
+using KernelTable = std::function<KernelFn(std::string_view name)>;
+
+// Written by kernels that check indices. A kernel that meets a bad index changes `flag` from 0 to 1 by an atomic
+// compare-exchange, writes the index and the size it should have been below if it was the one that changed it,
+// and reads no memory through the index.
+struct IndexStatus {
+  int64_t flag = 0;
+  int64_t index = 0;
+  int64_t size = 0;
+};
+
+// Borrowed: valid during the call it is passed to.
+struct TensorView {
+  void* data = nullptr;  // the first element: offsets are applied
+  ir::DType dtype = ir::DType::kF32;
+  int32_t rank = 0;
+  const int64_t* sizes = nullptr;
+  const int64_t* strides = nullptr;  // in elements; null means contiguous
+  int32_t device_type = kDlCpu;      // DLPack's number
+};
+
+struct InputValue {
+  enum class Kind : uint8_t { kTensor, kInt, kFloat, kBool };
+  Kind kind = Kind::kTensor;
+  TensorView tensor;
+  int64_t integer = 0;  // of kInt, and 0 or 1 of kBool
+  double number = 0;
+  void* host = nullptr;  // the embedder's object for the tensor; only handed back to it
+};
+
+// One result of a call. Tensors come in one of three forms:
+//   kTensor   a libtorch tensor, owned by `tensor`
+//   kManaged  without libtorch: a DLPack tensor; the taker calls its deleter, or releases it by drop()
+//   kAlias    a tensor of the embedder: `input` says which input it is, or `host` is what a HostCalls gave
+//             (owned: the taker calls host.release). `whole` says that it is that tensor as it is; otherwise it
+//             is the view of it with these sizes and strides, `offset` elements of `dtype` after its first.
+struct HostObject {
+  void* object = nullptr;
+  void (*retain)(void* object) = nullptr;
+  void (*release)(void* object) = nullptr;  // both are called from any thread, without the embedder's locks
+};
+struct Output {
+  enum class Kind : uint8_t { kNone, kInt, kFloat, kBool, kTensor, kManaged, kAlias };
+  Kind kind = Kind::kNone;
+  int64_t integer = 0;  // of kInt, and 0 or 1 of kBool
+  double number = 0;
+  torch::Tensor tensor;
+  DLManagedTensorVersioned* managed = nullptr;
+  std::optional<uint32_t> input;
+  HostObject host;
+  bool whole = false;
+  ir::DType dtype = ir::DType::kF32;
+  int64_t offset = 0;
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides;
+
+  Output() = default;
+  Output(Output&& other) noexcept { *this = std::move(other); }
+  Output& operator=(Output&& other) noexcept;
+  ~Output() { drop(); }
+  // Releases what it owns and becomes kNone.
+  void drop();
+};
+
+struct RunError {
+  enum class Kind : uint8_t {
+    kInput,         // an input does not have the type the plan was compiled for
+    kIndex,         // a kernel met an index outside its tensor
+    kCheck,         // a check step's predicate is false
+    kNumber,        // arithmetic of sizes or host numbers failed: division by zero, overflow
+    kOpFailed,      // a called operator failed, and no HostCalls repeated it
+    kOpResult,      // a called operator's result is not what the plan was compiled for
+    kPythonRaised,  // HostCalls said so; the embedder has the exception
+    kMemory,        // no memory for a buffer
+  };
+  Kind kind = Kind::kInput;
+  std::string message;            // for people, complete
+  std::optional<uint32_t> step;   // index into the plan's steps
+};
+
+// An argument of a call that the embedder makes.
+struct HostArg {
+  enum class Kind : uint8_t { kNone, kTensor, kInt, kFloat, kBool, kString, kWord, kList };
+  Kind kind = Kind::kNone;
+  int64_t integer = 0;
+  double number = 0;
+  std::string_view text;  // of kString and kWord
+  plan::WordArg::Kind word = plan::WordArg::Kind::kDType;
+  std::vector<HostArg> items;
+  // Of kTensor. Where the memory is that of a tensor of the embedder, `host` is its object (InputValue::host or
+  // HostObject::object); the argument is it as it is (`whole`), or the view of it with the sizes and strides of
+  // `tensor`, `offset` elements after its first. Elsewhere `host` is null and `handle` is libtorch's handle,
+  // borrowed, of a tensor that the callee may keep a reference to; null without libtorch.
+  TensorView tensor;
+  void* host = nullptr;
+  bool whole = true;
+  int64_t offset = 0;
+  torch::Handle handle = nullptr;
+};
+
+// A tensor that the embedder returns: a libtorch tensor, or an object of its own with a view of its memory,
+// which stays valid until `host.release`.
+struct HostTensor {
+  torch::Tensor tensor;
+  HostObject host;
+  TensorView view;  // with `host`
+};
+struct HostResults {
+  std::vector<HostTensor> tensors;  // in the step's order, also those the plan does not use
+  std::vector<int64_t> ints;        // of a call with int results
+};
+
+// What only the embedder can do. The functions return false when they raised (RunError kPythonRaised).
+class HostCalls {
+ public:
+  virtual ~HostCalls() = default;
+  // A Python step: plan::PythonStep::callable.
+  virtual bool call_python(uint32_t callable, std::span<const HostArg> args, HostResults& results) = 0;
+  // An operator by its name "aten.topk.default" with every argument of its schema: one that libtorch's C
+  // functions can't take, or one that just failed and is repeated so that the embedder's exception is raised.
+  // A list of tensors is returned as its elements.
+  virtual bool call_op(const std::string& op, const plan::Schema& schema, std::span<const HostArg> args,
+                       HostResults& results) = 0;
+};
+
+// What plans share.
+struct Engine {
+  std::shared_ptr<Pool> pool;            // needed
+  const torch::Api* torch = nullptr;     // torch::Api::load(), outlives all plans and results; or null
+  int64_t torch_output_limit_bytes = 1 << 20;  // outputs below come from libtorch's allocator
+};
+
+class PreparedPlan {
+ public:
+  // Verifies the plan and resolves kernels. The plan is copied into the result.
+  static Result<std::shared_ptr<const PreparedPlan>> prepare(plan::Plan plan, const KernelTable& kernels,
+                                                             Engine engine);
+  ~PreparedPlan();
+
+  size_t input_count() const;
+  size_t output_count() const;
+  const plan::Plan& plan() const;
+  // Called operators that go through HostCalls::call_op, with the reason, in step order.
+  struct HostCalledOp {
+    uint32_t step;
+    std::string op;
+    std::string reason;
+  };
+  const std::vector<HostCalledOp>& host_called_ops() const;
+
+  // `outputs` has output_count() elements. `host` may be null when the plan needs none.
+  std::optional<RunError> run(std::span<const InputValue> inputs, std::span<Output> outputs,
+                              HostCalls* host) const;
+
+  // Bytes of the planned arena of the most recent call that has ended; 0 before.
+  int64_t last_arena_bytes() const;
+
+ private:
+  PreparedPlan();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace jumar::runtime

@@ -1,0 +1,203 @@
+// Random expressions, facts and small assignments that satisfy the facts: the material of differential tests.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "sym/facts.h"
+
+namespace jumar::sym::testing {
+
+using Assignment = std::map<std::string, int64_t>;
+
+inline std::optional<int64_t> value_in(const Assignment& values, Expr symbol) {
+  auto row = values.find(symbol.symbol_name());
+  return row == values.end() ? std::nullopt : std::optional<int64_t>(row->second);
+}
+
+// The value, or nothing where the expression divides by zero.
+inline std::optional<int64_t> value_of(Expr e, const Assignment& values) {
+  Result<int64_t> result = evaluate(e, [&](Expr symbol) { return value_in(values, symbol); });
+  return result.ok() ? std::optional<int64_t>(*result) : std::nullopt;
+}
+
+// Three axes, two sizes and an unbacked number, with facts that are small enough to enumerate.
+class World {
+ public:
+  World(Context& cx, uint32_t seed) : cx_(cx), random_(seed) {
+    for (const char* name : {"s0", "s1"}) sizes_.push_back(cx.symbol(SymbolKind::kSize, name));
+    for (const char* name : {"i0", "i1", "i2"}) axes_.push_back(cx.symbol(SymbolKind::kAxis, name));
+    unbacked_ = cx.symbol(SymbolKind::kUnbacked, "u0");
+    for (Expr size : sizes_) {
+      int64_t lo = pick(0, 3);
+      ranges_.push_back({lo, lo + pick(0, 4)});
+      facts_.set_range(size, ranges_.back());
+    }
+    unbacked_range_ = {pick(-6, 0), pick(1, 5)};
+    facts_.set_range(unbacked_, unbacked_range_);
+    if (pick(0, 2) == 0) {
+      divisor_ = pick(2, 4);
+      facts_.set_divisible(unbacked_, divisor_);
+    }
+    for (Expr axis : axes_) {
+      extents_.push_back(extent());
+      facts_.set_extent(axis, extents_.back());
+    }
+  }
+
+  int64_t pick(int64_t lo, int64_t hi) { return std::uniform_int_distribution<int64_t>(lo, hi)(random_); }
+
+  const Facts& facts() const { return facts_; }
+
+  // Integers and predicates alike, of at most `depth` operators above each other.
+  Expr expression(int depth) {
+    if (depth == 0 || pick(0, 9) == 0) return leaf();
+    auto sub = [&] { return expression(depth - 1); };
+    switch (pick(0, 14)) {
+      case 0:
+      case 1:
+      case 2:
+        return cx_.add(sub(), sub());
+      case 3:
+      case 4:
+        return cx_.mul(sub(), leaf());
+      case 5:
+        return cx_.sub(sub(), sub());
+      case 6:
+      case 7:
+      case 8:
+        return nonzero(sub(), &Context::floordiv, divisor());
+      case 9:
+      case 10:
+      case 11:
+        return nonzero(sub(), &Context::mod, divisor());
+      case 12:
+        return pick(0, 1) ? cx_.min(sub(), sub()) : cx_.max(sub(), sub());
+      case 13:
+        return digits(sub());
+      default:
+        return predicate(depth);
+    }
+  }
+
+  Expr predicate(int depth) {
+    auto sub = [&] { return expression(depth - 1); };
+    if (depth < 1) return cx_.lt(leaf(), leaf());
+    switch (pick(0, 7)) {
+      case 0:
+        return cx_.eq(sub(), sub());
+      case 1:
+        return cx_.ne(sub(), sub());
+      case 2:
+      case 3:
+        return cx_.lt(sub(), sub());
+      case 4:
+        return cx_.le(sub(), sub());
+      case 5:
+        return cx_.logical_and(predicate(depth - 1), predicate(depth - 1));
+      case 6:
+        return cx_.logical_or(predicate(depth - 1), predicate(depth - 1));
+      default:
+        return cx_.logical_not(predicate(depth - 1));
+    }
+  }
+
+  // All assignments that the facts admit.
+  std::vector<Assignment> assignments() const {
+    std::vector<Assignment> out;
+    for (int64_t s0 = ranges_[0].lo; s0 <= ranges_[0].hi; ++s0)
+      for (int64_t s1 = ranges_[1].lo; s1 <= ranges_[1].hi; ++s1)
+        for (int64_t u0 = unbacked_range_.lo; u0 <= unbacked_range_.hi; ++u0)
+          if (u0 % divisor_ == 0) add_axes({{"s0", s0}, {"s1", s1}, {"u0", u0}}, out);
+    return out;
+  }
+
+ private:
+  Expr extent() {
+    switch (pick(0, 5)) {
+      case 0:
+      case 1:
+        return sizes_[static_cast<size_t>(pick(0, 1))];
+      case 2:
+        return cx_.mul(sizes_[0], 2);
+      default:
+        return cx_.constant(pick(1, 4));
+    }
+  }
+
+  Expr leaf() {
+    switch (pick(0, 9)) {
+      case 0:
+      case 1:
+        return cx_.constant(pick(-4, 9));
+      case 2:
+      case 3:
+        return sizes_[static_cast<size_t>(pick(0, 1))];
+      case 4:
+        return unbacked_;
+      default:
+        return axes_[static_cast<size_t>(pick(0, 2))];
+    }
+  }
+
+  Expr divisor() {
+    switch (pick(0, 7)) {
+      case 0:
+        return sizes_[0];
+      case 1:
+        return sizes_[1];
+      case 2:
+        return cx_.mul(sizes_[0], pick(0, 1) ? sizes_[1] : cx_.constant(pick(2, 3)));
+      case 3:
+        return cx_.add(sizes_[1], 1);
+      case 4:
+        return pick(0, 3) == 0 ? unbacked_ : cx_.constant(-pick(1, 4));
+      default:
+        return cx_.constant(pick(2, 8));
+    }
+  }
+
+  Expr nonzero(Expr a, Expr (Context::*divide)(Expr, Expr), Expr b) {
+    return b.is_const(0) ? a : (cx_.*divide)(a, b);
+  }
+
+  // What splitting a flattened index into digits, and putting them together again, looks like.
+  Expr digits(Expr x) {
+    Expr n = divisor(), m = divisor();
+    if (n.is_const(0) || m.is_const(0)) return x;
+    Expr low = cx_.mod(x, n), next = cx_.floordiv(x, n);
+    Expr high = pick(0, 1) ? next : cx_.mod(next, m);
+    return cx_.add(cx_.mul(pick(0, 3) == 0 ? m : n, high), low);
+  }
+
+  void add_axes(const Assignment& outer, std::vector<Assignment>& out) const {
+    int64_t lengths[3];
+    for (size_t i = 0; i < 3; ++i) lengths[i] = value_of(extents_[i], outer).value();
+    for (int64_t i0 = 0; i0 < lengths[0]; ++i0)
+      for (int64_t i1 = 0; i1 < lengths[1]; ++i1)
+        for (int64_t i2 = 0; i2 < lengths[2]; ++i2) {
+          Assignment all = outer;
+          all["i0"] = i0, all["i1"] = i1, all["i2"] = i2;
+          out.push_back(std::move(all));
+        }
+  }
+
+  Context& cx_;
+  std::mt19937 random_;
+  Facts facts_;
+  std::vector<Expr> sizes_, axes_, extents_;
+  std::vector<Range> ranges_;
+  Expr unbacked_;
+  Range unbacked_range_;
+  int64_t divisor_ = 1;
+};
+
+inline std::string describe(const Assignment& values) {
+  std::string out;
+  for (const auto& [name, value] : values) out += fmt::format("{}={} ", name, value);
+  return out;
+}
+
+}  // namespace jumar::sym::testing

@@ -1,0 +1,117 @@
+"""The nine models that tests, demo and benchmark share: name -> () -> (module in eval mode, inputs).
+
+Weights are random and nothing is downloaded. Sizes are those of small published variants, or a few layers of
+the larger ones, so that a test run on two cores stays short.
+"""
+
+from __future__ import annotations
+
+from typing import Callable
+
+import torch
+from torch import nn
+
+Model = tuple[nn.Module, tuple[torch.Tensor, ...]]
+_VOCABULARY = 1000
+
+
+class _FirstOutput(nn.Module):
+    """A transformers model as a function from token numbers to one tensor."""
+
+    def __init__(self, model: nn.Module):
+        super().__init__()
+        self.model = model
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        return self.model(input_ids=tokens, use_cache=False, return_dict=False)[0]
+
+
+def _tokens(batch: int, length: int) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(1)
+    return torch.randint(0, _VOCABULARY, (batch, length), generator=generator)
+
+
+def _image(batch: int, size: int) -> torch.Tensor:
+    return torch.randn(batch, 3, size, size, generator=torch.Generator().manual_seed(1))
+
+
+def bert() -> Model:
+    from transformers import BertConfig, BertModel
+
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=_VOCABULARY,
+        hidden_size=256,
+        num_hidden_layers=4,
+        num_attention_heads=4,
+        intermediate_size=1024,
+    )
+    return _FirstOutput(BertModel(config)).eval(), (_tokens(2, 128),)
+
+
+def gpt2() -> Model:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    torch.manual_seed(0)
+    config = GPT2Config(vocab_size=_VOCABULARY, n_positions=256, n_embd=256, n_layer=4, n_head=4)
+    return _FirstOutput(GPT2LMHeadModel(config)).eval(), (_tokens(2, 128),)
+
+
+def llama() -> Model:
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=_VOCABULARY,
+        hidden_size=256,
+        intermediate_size=688,
+        num_hidden_layers=2,
+        num_attention_heads=8,
+        num_key_value_heads=2,
+        max_position_embeddings=512,
+    )
+    return _FirstOutput(LlamaForCausalLM(config)).eval(), (_tokens(2, 128),)
+
+
+def _timm(name: str, size: int) -> Model:
+    import timm
+
+    torch.manual_seed(0)
+    return timm.create_model(name, pretrained=False).eval(), (_image(2, size),)
+
+
+def resnet18() -> Model:
+    return _timm("resnet18", 224)
+
+
+def vit_tiny() -> Model:
+    return _timm("vit_tiny_patch16_224", 224)
+
+
+def convnext_atto() -> Model:
+    return _timm("convnext_atto", 224)
+
+
+def mobilenetv3_small() -> Model:
+    return _timm("mobilenetv3_small_100", 224)
+
+
+def swin_tiny() -> Model:
+    return _timm("swin_tiny_patch4_window7_224", 224)
+
+
+def mixer_s32() -> Model:
+    return _timm("mixer_s32_224", 224)
+
+
+MODELS: dict[str, Callable[[], Model]] = {
+    "bert": bert,
+    "gpt2": gpt2,
+    "llama": llama,
+    "resnet18": resnet18,
+    "vit_tiny": vit_tiny,
+    "convnext_atto": convnext_atto,
+    "mobilenetv3_small": mobilenetv3_small,
+    "swin_tiny": swin_tiny,
+    "mixer_s32": mixer_s32,
+}
