@@ -29,7 +29,7 @@ function(jumar_library folder)
     string(REPLACE "/" "_" dep_name "${dep}")
     target_link_libraries(jumar_${name} ${scope} jumar_${dep_name})
   endforeach()
-  target_link_libraries(jumar_${name} ${scope} fmt::fmt-header-only ${ARG_LIBS})
+  target_link_libraries(jumar_${name} ${scope} ${ARG_LIBS})
 
   if(NOT JUMAR_BUILD_TESTS)
     return()

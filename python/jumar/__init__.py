@@ -2,19 +2,33 @@
 
     compiled = torch.compile(model, backend="jumar")        # needs no `import jumar`
     print(jumar.explain(model, *inputs))                    # kernels, called operators, refusals and why
+
+Exceptions: Error, and its kinds CompileError (a graph, an option or a file is at fault), InputError (an argument
+is not what the function was compiled for) and InternalError (a bug in Jumar; the message names a file that
+reproduces it).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from .errors import CompileError, InputError, InternalError
+__all__ = ["CompileError", "Error", "InputError", "InternalError", "explain"]
 
-__all__ = ["CompileError", "InputError", "InternalError", "explain"]
+_EXCEPTIONS = ("CompileError", "Error", "InputError", "InternalError")
 
 
-def explain(model: Any, *inputs: Any, dynamic: bool | None = None) -> Any:
-    """Compiles and runs `model(*inputs)` and tells what became of each graph: an `Explanation` to print or read."""
+def __getattr__(name: str) -> Any:
+    # The extension is loaded when it is first needed: graphs can be captured without it.
+    if name in _EXCEPTIONS:
+        from . import _native
+
+        return getattr(_native, name)
+    raise AttributeError(f"module 'jumar' has no attribute {name!r}")
+
+
+def explain(model: Any, *inputs: Any, dynamic: bool | None = None, options: dict[str, Any] | None = None) -> Any:
+    """Compiles and runs `model(*inputs)` and tells what became of each graph: an `Explanation` to print or read.
+    With grad enabled the backward graph is compiled as well."""
     from .explanation import explain as run
 
-    return run(model, *inputs, dynamic=dynamic)
+    return run(model, *inputs, dynamic=dynamic, options=options)

@@ -12,7 +12,6 @@ import json
 import warnings
 from typing import Any, Callable, Mapping, Sequence
 
-import torch
 from torch import fx
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.aot_autograd import make_boxed_func
@@ -20,12 +19,15 @@ from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._guards import TracingContext
 
 from . import _native
-from .capture import Unprintable, graph_text
-from .errors import CompileError, InternalError
-from .options import flag, option_text
+from .capture import Captured, Unprintable, graph_text
 
 Compiled = Callable[[list[Any]], Sequence[Any]]
+Options = Mapping[str, Any]
 Report = Callable[[dict[str, Any]], None]
+
+# Modes that torch.compile documents. Jumar compiles in one way: they are accepted, so that code which names one
+# runs, and change nothing.
+_MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 
 
 def jumar(
@@ -33,21 +35,23 @@ def jumar(
     example_inputs: Sequence[Any],
     *,
     mode: str | None = None,
-    options: Mapping[str, Any] | None = None,
+    options: Options | None = None,
 ) -> Callable[..., Any]:
     """The entry point that torch.compile calls with each graph that Dynamo captures."""
-    text = option_text(options, mode)
-    _native.check_options(text)
-    return compile_dynamo_graph(gm, example_inputs, text)
+    if mode is not None and mode not in _MODES:
+        raise _native.CompileError(f"mode={mode!r}: expected one of {', '.join(_MODES)}")
+    return compile_dynamo_graph(gm, example_inputs, options)
 
 
 def compile_dynamo_graph(
-    gm: fx.GraphModule, example_inputs: Sequence[Any], options_text: str, report: Report | None = None
+    gm: fx.GraphModule, example_inputs: Sequence[Any], options: Options | None = None, report: Report | None = None
 ) -> Callable[..., Any]:
-    """Compiles with options already checked; `report` receives what became of each graph."""
+    """`report` receives what became of each graph, as a dict."""
+    options = dict(options or {})
+    _native.resolve_options(options)  # a wrong option is an error even where no graph reaches the compiler
 
     def compiler(kind: str) -> Callable[[fx.GraphModule, Sequence[Any]], Compiled]:
-        return lambda graph, inputs: compile_graph(graph, inputs, kind, options_text, report)
+        return lambda graph, inputs: compile_graph(graph, inputs, kind, options, report)
 
     backend = aot_autograd(
         fw_compiler=compiler("forward"),
@@ -64,23 +68,24 @@ def compile_graph(
     gm: fx.GraphModule,
     example_inputs: Sequence[Any],
     kind: str,
-    options_text: str = "",
+    options: Options | None = None,
     report: Report | None = None,
 ) -> Compiled:
     """Compiles one functional ATen graph; `kind` is inference, forward or backward."""
+    options = dict(options or {})
     try:
         captured = graph_text(gm, example_inputs, static_indices(gm, kind), kind)
     except Unprintable as refusal:
         return _eager(gm, kind, f"it has {refusal}", report)
     try:
-        compiled = _native.compile(captured.text, options_text, captured.python_calls, captured.constants)
-    except (CompileError, InternalError) as error:
-        if not flag(options_text, "fallback_on_error"):
+        program = _native.compile(captured.text, options, captured.python_calls, captured.constants)
+    except (_native.CompileError, _native.InternalError) as error:
+        if _native.resolve_options(options)["fallback_on_error"] != "true":
             raise
         return _eager(gm, kind, str(error), report)
     if report is not None:
-        report({"graph": kind, **json.loads(compiled.report())})
-    run = compiled.run
+        report(_named_report(kind, program.report(), captured))
+    run = program.run
 
     def call(args: list[Any]) -> Sequence[Any]:
         try:
@@ -90,6 +95,16 @@ def compile_graph(
 
     call._boxed_call = True  # type: ignore[attr-defined]
     return call
+
+
+def _named_report(kind: str, text: str, captured: Captured) -> dict[str, Any]:
+    """The compiler's report, with the names of Python calls in place of their numbers."""
+    report = {"graph": kind, **json.loads(text)}
+    for row in report.get("python_calls", ()):
+        number = str(row.get("callable", "")).rpartition(".")[2]
+        if number.isdigit() and int(number) < len(captured.python_calls):
+            row["name"] = captured.python_calls[int(number)].__name__
+    return report
 
 
 def static_indices(gm: fx.GraphModule, kind: str) -> list[int]:

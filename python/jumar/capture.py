@@ -106,13 +106,16 @@ _MEMORY_FORMATS = {
 }
 
 
-# Operators of torch.prims that torch's own passes put into a graph: the aten operator that does the same, and how
-# its arguments are made from theirs.
+# Operators that are printed as another one, and how its arguments are made from theirs: those of torch.prims that
+# torch's own passes put into a graph; and the lazy conjugation and negation, which would leave a flag on a tensor
+# that compiled code does not see.
 _AS_ATEN: dict[Any, tuple[Any, Callable[..., tuple]]] = {
     torch.ops.prims.convert_element_type.default: (
         torch.ops.aten._to_copy.default,
         lambda a, dtype: (a, dtype, None, None, None, False, None),
     ),
+    torch.ops.aten._conj.default: (torch.ops.aten._conj_physical.default, lambda a: (a,)),
+    torch.ops.aten._neg_view.default: (torch.ops.aten.neg.default, lambda a: (a,)),
 }
 
 
@@ -166,6 +169,8 @@ class _Capture:
 
     def _placeholder(self, index: int, node: fx.Node) -> None:
         value = node.meta["val"] if "val" in node.meta else self._examples[index]
+        if isinstance(value, torch.Tensor) and (value.is_conj() or value.is_neg()):
+            raise Unprintable("an input with a pending conjugation or negation")
         word = "parameter" if index in self._static else "input"
         origin = getattr(node.meta.get("desc"), "target", None)
         suffix = f" {_quoted(origin)}" if isinstance(origin, str) and origin else ""
@@ -231,8 +236,6 @@ class _Capture:
             raise Unprintable(f"a tensor on device {value.device}")
         if value.layout is not torch.strided or value.is_quantized or value.is_nested:
             raise Unprintable("a sparse, quantized or nested tensor")
-        if value.is_conj() or value.is_neg():
-            raise Unprintable("a tensor with a pending conjugation or negation")
         shape, strides = tuple(value.shape), value.stride()
         key = (value.dtype, shape, strides)
         try:

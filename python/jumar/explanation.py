@@ -57,10 +57,16 @@ def _graph_lines(graph: dict[str, Any]) -> list[str]:
     lines += [f"  kernel {_row_text(row, ('name', 'origin'))}" for row in kernels]
     for row in calls:
         lines.append(f"  call {row.get('op')} x{row.get('count', 1)}: {row.get('reason', '')}".rstrip(": "))
-    lines += [f"  python {_row_text(row, ('op', 'reason'))}" for row in graph.get("python_calls", ())]
-    refusals = Counter(_row_text(row, ("what", "reason")) for row in graph.get("refusals", ()))
+    for row in graph.get("python_calls", ()):
+        lines.append(f"  python {row.get('name', row.get('callable'))}: {row.get('reason', '')}".rstrip(": "))
+    refusals = Counter(_refusal(row) for row in graph.get("refusals", ()))
     lines += [f"  refused {text}" + (f" ({count} times)" if count > 1 else "") for text, count in refusals.items()]
     return lines
+
+
+def _refusal(row: dict[str, Any]) -> str:
+    pair = " and ".join(row[key] for key in ("producer", "consumer") if row.get(key))
+    return f"{pair}: {row.get('reason', '')}" if pair else str(row.get("reason", ""))
 
 
 def _row_text(row: Any, keys: tuple[str, ...]) -> str:
@@ -70,18 +76,18 @@ def _row_text(row: Any, keys: tuple[str, ...]) -> str:
     return ": ".join(known) if known else ", ".join(f"{k}={v}" for k, v in row.items())
 
 
-def explain(model: Any, *inputs: Any, dynamic: bool | None = None, options: dict[str, Any] | None = None) -> Explanation:
+def explain(
+    model: Any, *inputs: Any, dynamic: bool | None = None, options: dict[str, Any] | None = None
+) -> Explanation:
     """Compiles and runs `model(*inputs)`; with grad enabled the backward graph is compiled as well."""
     from torch._functorch import config
 
     from .backend import compile_dynamo_graph
-    from .options import option_text
 
     explanation = Explanation()
-    text = option_text(options)
 
     def backend(gm: torch.fx.GraphModule, example_inputs: list[Any]) -> Any:
-        return compile_dynamo_graph(gm, example_inputs, text, explanation.graphs.append)
+        return compile_dynamo_graph(gm, example_inputs, options, explanation.graphs.append)
 
     with config.patch(force_non_lazy_backward_lowering=True):
         torch.compile(model, backend=backend, dynamic=dynamic)(*inputs)

@@ -44,14 +44,11 @@ class Compiler {
       entry.source = row.source;
       entry.input = row.input;
       entry.dim = row.dim;
-      if (row.symbol) {
-        known_.push_back(row.symbol);
-        entry.stage = code_->program.begin_stage({row.symbol});
-      }
+      if (row.symbol) entry.stage = begin_stage({row.symbol});
       entry.binding = row;
       code_->entries.push_back(std::move(entry));
     }
-    code_->entry_stages = latest_stage();
+    code_->entry_stages = last_stage_;
     for (EntryCode& entry : code_->entries) {
       entry.expr = slot(entry.binding.expr);
       if (entry.stage == 0) continue;
@@ -69,8 +66,6 @@ class Compiler {
     }
     return {};
   }
-
-  uint32_t latest_stage() const { return static_cast<uint32_t>(known_.size()); }
 
   uint32_t begin_stage(const std::vector<sym::Expr>& symbols) {
     known_.insert(known_.end(), symbols.begin(), symbols.end());
@@ -122,42 +117,65 @@ class Compiler {
   void inputs() {
     code_->inputs.resize(plan_.input_count);
     for (const plan::IntInput& input : plan_.int_inputs)
-      code_->inputs[input.index] = {InputValue::Kind::kInt, 0, input.name};
+      code_->inputs[input.index] = {InputValue::Kind::kInt, 0, input.name, {}, {}};
     for (size_t k = 0; k < plan_.numbers.size(); ++k) {
       const plan::Number& number = plan_.numbers[plan_.numbers.id_at(k)];
       bool is_float = number.kind == plan::NumberKind::kFloat;
       if (number.input)
         code_->inputs[*number.input] = {is_float ? InputValue::Kind::kFloat : InputValue::Kind::kBool,
-                                        static_cast<uint32_t>(k), number.name};
+                                        static_cast<uint32_t>(k), number.name, {}, {}};
     }
     for (size_t k = 0; k < code_->tensors.size(); ++k) {
       const TensorCode& t = code_->tensors[k];
       if (t.place == Place::kInput && t.base == kNoIndex)
-        code_->inputs[t.input] = {InputValue::Kind::kTensor, static_cast<uint32_t>(k),
-                                  plan_.tensors[plan_.tensors.id_at(k)].name};
+        code_->inputs[t.input] = tensor_input(static_cast<uint32_t>(k));
     }
     for (const plan::SymbolInfo& info : plan_.symbols)
       if (std::find(known_.begin(), known_.end(), info.symbol) != known_.end())
         code_->symbols.push_back({slot(info.symbol), info.range});
   }
 
+  InputCode tensor_input(uint32_t index) {
+    const plan::Tensor& tensor = plan_.tensors[TensorId(index)];
+    InputCode input{InputValue::Kind::kTensor, index, tensor.name, ir::text(plan_.cx(), tensor.type), {}};
+    for (const plan::SymbolInfo& info : plan_.symbols) {
+      auto mentioned = [&](sym::Expr e) { return sym::mentions(e, info.symbol); };
+      if (std::any_of(tensor.type.sizes.begin(), tensor.type.sizes.end(), mentioned) ||
+          std::any_of(tensor.type.strides.begin(), tensor.type.strides.end(), mentioned))
+        input.symbols.emplace_back(info.symbol.symbol_name(), slot(info.symbol));
+    }
+    return input;
+  }
+
   Status steps() {
+    current_stage_ = code_->entry_stages;
     for (size_t k = 0; k < plan_.steps.size(); ++k) {
       step_ = static_cast<uint32_t>(k);
       Status status = std::visit([this](const auto& data) { return step(data); }, plan_.steps[k].data);
       JUMAR_RETURN_IF_ERROR(std::move(status));
+      current_stage_ = std::max(current_stage_, step_stages_[k]);
     }
-    for (const plan::Arg& arg : plan_.outputs) {
-      const TensorId* id = arg.as<TensorId>();
-      if (!id) {
-        if (const sym::Expr* e = arg.as<sym::Expr>()) slot(*e);
-        continue;
-      }
-      TensorCode& root = code_->tensors[code_->tensors[id->index()].root];
-      root.is_output = true;
-      use(id->index(), static_cast<uint32_t>(plan_.steps.size()));
-    }
+    step_ = static_cast<uint32_t>(plan_.steps.size());
+    settle_pending();
+    for (const plan::Arg& arg : plan_.outputs) output(arg);
     return {};
+  }
+
+  void output(const plan::Arg& arg) {
+    OutputCode out;
+    if (const TensorId* id = arg.as<TensorId>()) {
+      code_->tensors[code_->tensors[id->index()].root].is_output = true;
+      use(id->index());
+      out = {Output::Kind::kTensor, {NumberOperand::Kind::kTensor, id->index(), 0}};
+    } else if (arg.as<sym::Expr>()) {
+      out = {Output::Kind::kInt, operand(arg)};
+    } else if (const plan::NumberId* id = arg.as<plan::NumberId>()) {
+      bool is_float = plan_.numbers[*id].kind == plan::NumberKind::kFloat;
+      out = {is_float ? Output::Kind::kFloat : Output::Kind::kBool, operand(arg)};
+    } else if (arg.as<double>() || arg.as<bool>()) {
+      out = {arg.as<double>() ? Output::Kind::kFloat : Output::Kind::kBool, operand(arg)};
+    }
+    code_->outputs.push_back(out);
   }
 
   void use(uint32_t tensor, uint32_t step) {
@@ -197,7 +215,10 @@ class Compiler {
 
   // Results are compared with their types once the sizes and strides that follow the call are bound.
   void settle_pending() {
-    for (uint32_t tensor : pending_) add(Action::Kind::kSettle, tensor);
+    for (uint32_t tensor : pending_) {
+      use(tensor);
+      add(Action::Kind::kSettle, tensor);
+    }
     pending_.clear();
   }
 
@@ -271,18 +292,11 @@ class Compiler {
     if (site->writes()) {
       if (site->target_count() != code.results.size()) return std::string("it writes another number of results");
       for (uint32_t result : code.results)
-        if (result == kNoIndex || code_->tensors[result].stage > known_stage_at(step_))
+        if (result == kNoIndex || code_->tensors[result].stage > current_stage_)
           return std::string("the sizes of its results are not known before the call");
     }
     code.site = std::move(*site);
     return std::nullopt;
-  }
-
-  // The latest stage that has run when a step begins.
-  uint32_t known_stage_at(uint32_t step) const {
-    uint32_t stage = code_->entry_stages;
-    for (uint32_t k = 0; k < step; ++k) stage = std::max(stage, step_stages_[k]);
-    return stage;
   }
 
   void finish_call(CallCode code) {
@@ -292,7 +306,10 @@ class Compiler {
       for (uint32_t operand : code.operands) own(operand);
     if (!code.into)
       for (uint32_t result : code.results)
-        if (result != kNoIndex) pending_.push_back(result);
+        if (result != kNoIndex) {
+          code_->tensors[result].producer = step_;
+          pending_.push_back(result);
+        }
     add(Action::Kind::kCall, code_->calls.size());
     code_->calls.push_back(std::move(code));
   }
@@ -426,15 +443,16 @@ class Compiler {
 
   // The steps' own actions, with memory made before the first use and references dropped after the last.
   void actions() {
-    step_ = static_cast<uint32_t>(plan_.steps.size());
-    settle_pending();
     std::vector<std::vector<uint32_t>> made(plan_.steps.size() + 1);
     std::vector<std::vector<uint32_t>> dropped(plan_.steps.size() + 1);
     for (size_t k = 0; k < code_->tensors.size(); ++k) {
       const TensorCode& t = code_->tensors[k];
       if (t.base != kNoIndex || t.first == kNoIndex) continue;
       if (t.place == Place::kOwned) made[t.first].push_back(static_cast<uint32_t>(k));
-      if (t.place == Place::kOwned || t.place == Place::kResult) dropped[t.last].push_back(static_cast<uint32_t>(k));
+      if (t.place == Place::kOwned || t.place == Place::kResult) {
+        dropped[t.last].push_back(static_cast<uint32_t>(k));
+        code_->owning.push_back(static_cast<uint32_t>(k));
+      }
     }
     size_t next = 0;
     for (uint32_t s = 0; s <= plan_.steps.size(); ++s) {
@@ -447,11 +465,9 @@ class Compiler {
   }
 
   void tables() {
-    code_->tensors_by_stage.resize(last_stage_ + code_->entry_stages + 1);
+    code_->tensors_by_stage.resize(last_stage_ + 1);
     for (size_t k = 0; k < code_->tensors.size(); ++k)
       code_->tensors_by_stage[code_->tensors[k].stage].push_back(static_cast<uint32_t>(k));
-    for (const LaunchCode& launch : code_->launches)
-      code_->launches_threads = code_->launches_threads || launch.kernel != nullptr;
   }
 
   std::unique_ptr<Code> code_;
@@ -460,6 +476,7 @@ class Compiler {
   std::vector<sym::Expr> known_;
   uint32_t last_stage_ = 0;
   std::vector<uint32_t> step_stages_;
+  uint32_t current_stage_ = 0;  // the latest that has run when the current step begins
   uint32_t step_ = 0;
   std::vector<std::pair<uint32_t, Action>> step_actions_;
   std::vector<uint32_t> pending_;

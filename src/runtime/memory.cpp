@@ -30,6 +30,16 @@ void copy_elements(const TensorView& from, const TensorView& to) {
   size_t bytes = static_cast<size_t>(ir::dtype_bytes(from.dtype));
   int64_t count = 1;
   for (int32_t k = 0; k < from.rank; ++k) count *= from.sizes[k];
+  bool dense = true;
+  int64_t next = 1;
+  for (int32_t k = from.rank - 1; k >= 0; --k) {
+    dense = dense && (from.sizes[k] <= 1 || (from.strides[k] == next && to.strides[k] == next));
+    next *= from.sizes[k];
+  }
+  if (dense) {
+    if (count > 0) std::memcpy(to.data, from.data, static_cast<size_t>(count) * bytes);
+    return;
+  }
   std::vector<int64_t> index(static_cast<size_t>(from.rank), 0);
   int64_t from_offset = 0;
   int64_t to_offset = 0;

@@ -45,6 +45,7 @@ struct TensorCode {
   uint32_t arena = kNoIndex;  // place in Frame::arena_layout
   uint32_t first = kNoIndex;  // steps that use it or a view of it
   uint32_t last = 0;
+  uint32_t producer = 0;   // step that defines a kResult root
   bool is_output = false;  // a result of the plan is it or a view of it
 };
 
@@ -64,6 +65,9 @@ struct InputCode {
   InputValue::Kind kind = InputValue::Kind::kTensor;
   uint32_t index = 0;  // of the tensor or number
   std::string name;
+  // Of a tensor, for messages: its type as the plan writes it, and the symbols in it.
+  std::string type;
+  std::vector<std::pair<std::string, Slot>> symbols;
 };
 
 struct LaunchCode {
@@ -115,6 +119,11 @@ struct NumberCode {
   uint32_t step = 0;
 };
 
+struct OutputCode {
+  Output::Kind kind = Output::Kind::kNone;  // kTensor for every form of a tensor
+  NumberOperand source;
+};
+
 struct CheckCode {
   Slot predicate = 0;
   uint32_t step = 0;
@@ -147,6 +156,7 @@ struct Code {
   Program program;
   std::vector<TensorCode> tensors;
   std::vector<uint32_t> planned;  // kArena roots, by TensorCode::arena
+  std::vector<uint32_t> owning;   // kOwned and kResult roots
   std::vector<std::vector<uint32_t>> tensors_by_stage;
   std::vector<InputCode> inputs;
   std::vector<EntryCode> entries;
@@ -157,11 +167,11 @@ struct Code {
   std::vector<BindCode> binds;
   std::vector<NumberCode> numbers;
   std::vector<CheckCode> checks;
+  std::vector<OutputCode> outputs;
   std::vector<Action> actions;
   std::vector<PreparedPlan::HostCalledOp> host_called;
   uint32_t dims_size = 0;
   uint32_t words_size = 0;  // of the longest launch
-  bool launches_threads = false;
 };
 
 // Memory that several owners share where there is no libtorch.
@@ -207,18 +217,20 @@ struct Frame {
   torch::CallResults results;
 };
 
-// One run of a plan: the methods are in inputs.cpp, steps.cpp, calls.cpp, host.cpp and outputs.cpp. Each returns
-// false after it has set `error`.
+// One run of a plan. The methods return false after they have set `error`. The destructor drops what the call
+// owns, so that the frame can serve another one.
 class Run {
  public:
   Run(const Code& code, Frame& frame, std::span<const InputValue> inputs, HostCalls* host)
       : code_(code), frame_(frame), inputs_(inputs), host_(host), torch_(code.engine.torch) {}
 
-  bool enter();                                // inputs.cpp
-  bool execute();                              // steps.cpp
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  bool enter();                                  // inputs.cpp
+  bool execute();                                // steps.cpp
   bool give_outputs(std::span<Output> outputs);  // outputs.cpp
-  // Drops what the call owns, so that the frame can serve another one.
-  void leave();
 
   std::optional<RunError> error;
 
@@ -232,7 +244,6 @@ class Run {
   bool check_entries();
   bool check_input(uint32_t index);
   std::string input_text(uint32_t index) const;
-  std::string symbols_text(const ir::TensorType& type) const;
   bool run_stage(uint32_t stage, std::optional<uint32_t> step);
   bool refresh_layout(uint32_t tensor);
   bool plan_arena();
@@ -248,20 +259,23 @@ class Run {
   void release_root(uint32_t tensor);
   // calls.cpp
   bool call(const CallCode& call);
-  bool call_site(const CallCode& call, bool& failed);
-  bool collect_targets(const CallCode& call, std::vector<torch::Handle>& targets);
+  bool call_site(const CallCode& call, bool& done);
+  bool add_targets(const CallCode& call);
   bool check_targets(const CallCode& call);
   torch::Handle handle_of(uint32_t tensor);
   torch::Handle blob_of(uint32_t tensor);
+  bool is_lent(uint32_t tensor) const;
   bool take_results(const CallCode& call);
-  bool take_result(const CallCode& call, uint32_t tensor, torch::Tensor handle);
+  bool take_result(const CallCode& call, uint32_t tensor, torch::Tensor result);
   bool copy_result(const CallCode& call, uint32_t target, torch::Tensor result);
-  bool borrows_operand(const CallCode& call, const torch::Tensor& result, bool only_arena);
+  bool borrows_operand(const CallCode& call, uint32_t tensor, const torch::Tensor& result) const;
   bool take_ints(const CallCode& call, const std::vector<int64_t>& ints);
+  bool result_error(uint32_t step, const std::string& message);
+  // results.cpp
   bool real_layout(uint32_t tensor, TensorView& view);
+  bool handle_layout(torch::Handle handle, TensorView& view) const;
   bool settle(uint32_t tensor);
   bool restride(uint32_t tensor, const TensorView& view);
-  bool result_error(uint32_t step, std::string message);
   // host.cpp
   bool call_host(const CallCode& call, bool repeats);
   bool host_arg(const plan::Arg& arg, bool repeats, HostArg& out);

@@ -31,6 +31,8 @@ class Program {
   uint32_t begin_stage(const std::vector<sym::Expr>& symbols);
   // The register of an expression whose symbols are known by the latest stage begun.
   Slot slot(sym::Expr e);
+  // The same for an expression that has a register already.
+  Slot known_slot(sym::Expr e) const { return slots_.at(e); }
   // The stage that computes the register; 0 for constants.
   uint32_t stage(Slot slot) const { return stages_of_[slot]; }
 

@@ -140,12 +140,12 @@ class Substituter {
 
  private:
   Expr rebuilt(Expr e) {
-    std::vector<Expr> operands(e.operands().begin(), e.operands().end());
+    std::vector<Expr> operands;
+    operands.reserve(e.operands().size());
     bool changed = false;
-    for (Expr& operand : operands) {
-      Expr result = (*this)(operand);
-      changed |= result != operand;
-      operand = result;
+    for (Expr operand : e.operands()) {
+      operands.push_back((*this)(operand));
+      changed |= operands.back() != operand;
     }
     return changed ? cx_.make(e.op(), operands) : e;
   }

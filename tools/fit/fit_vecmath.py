@@ -7,7 +7,7 @@ import sys
 from mpmath import (asin, atan, atanh, cos, erf, erfc, exp, expm1, floor, log, log1p, loggamma, mp, mpf, pi, psi, sin, sinh,
                     sqrt, tanh, taylor)
 
-from remez import fit, fit_rational, rounded
+from remez import fit, fit_rational
 
 TINY = mpf("1e-30")
 
@@ -98,9 +98,9 @@ def erfinv_of(w):
     return y / x
 
 
-def lgamma_shifted(z):
-    """(lgamma(9 + z) - lgamma(9)) / z."""
-    return psi(0, 9) + z * psi(1, 9) / 2 if abs(z) < mpf("1e-15") else (loggamma(9 + z) - loggamma(9)) / z
+def lgamma_near_two(z):
+    """lgamma(2 + z) / z."""
+    return psi(0, 2) + z * psi(1, 2) / 2 if abs(z) < mpf("1e-15") else loggamma(2 + z) / z
 
 
 def lgamma_large(u):
@@ -117,15 +117,6 @@ def digamma_large(u):
         return mpf(1) / 12 - u / 120 + u * u / 252
     x = 1 / sqrt(u)
     return x * x * (log(x) - 1 / (2 * x) - psi(0, x))
-
-
-def rising_product(first):
-    """Coefficients of (prod (1 + z/j) - 1) / z for j = first..8."""
-    product = [mpf(1)]
-    for j in range(first, 9):
-        product = [(product[k] if k < len(product) else 0) + (product[k - 1] / j if k else 0)
-                   for k in range(len(product) + 1)]
-    return product[1:]
 
 
 REDUCED = mpf("0.3470")
@@ -178,7 +169,8 @@ def rows():
             shift = mpf("3.25") if name == "ErfinvMiddle" else mpf(5)
             yield (name, "f64", lambda v, shift=shift: erfinv_of((v + shift) ** 2), mpf(low) - shift,
                    mpf(high) - shift, n, lambda v, shift=shift: 1 / erfinv_of((v + shift) ** 2))
-    yield "LgammaShifted", "f64", lgamma_shifted, mpf("-0.5001"), mpf("0.5001"), 14, lambda z: mpf(1)
+    yield ("LgammaNearTwo", "f64", lgamma_near_two, mpf("-0.5001"), mpf("0.5001"), 20,
+           lambda z: 1 / lgamma_near_two(z))
     yield "LgammaLarge", "f64", lgamma_large, mpf(0), 1 / mpf("8.49") ** 2, 7, lambda u: mpf("0.01")
     yield "DigammaLarge", "f64", digamma_large, mpf(0), 1 / mpf("9.99") ** 2, 8, lambda u: max(u, TINY)
 
@@ -227,8 +219,6 @@ def main():
         print(f"{name}F32: {p_count}/{q_count} coefficients, error {float(worst):.2e}", flush=True)
         write_row(text, name + "PF32", p, worst)
         write_row(text, name + "QF32", q, worst)
-    for first in (1, 2):
-        write_row(text, f"LgammaProduct{first}F64", [rounded(c, "f64") for c in rising_product(first)])
     text.append("// The binary digits of 2/pi after the point, most significant word first.")
     text.append("inline constexpr unsigned long long kTwoOverPi[] = {")
     text += [f"    0x{two_over_pi >> (64 * k) & (2 ** 64 - 1):016x}," for k in reversed(range(TWO_OVER_PI_WORDS))]

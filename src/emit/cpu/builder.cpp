@@ -56,6 +56,20 @@ llvm::Constant* Builder::lane_numbers(llvm::Type* scalar, unsigned width) {
   return llvm::ConstantVector::get(numbers);
 }
 
+Value* Builder::smin(Value* a, Value* b) {
+  const auto* x = llvm::dyn_cast<llvm::ConstantInt>(a);
+  const auto* y = llvm::dyn_cast<llvm::ConstantInt>(b);
+  if (x && y) return x->getSExtValue() < y->getSExtValue() ? a : b;
+  return a == b ? a : CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b);
+}
+
+Value* Builder::smax(Value* a, Value* b) {
+  const auto* x = llvm::dyn_cast<llvm::ConstantInt>(a);
+  const auto* y = llvm::dyn_cast<llvm::ConstantInt>(b);
+  if (x && y) return x->getSExtValue() < y->getSExtValue() ? b : a;
+  return a == b ? a : CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b);
+}
+
 llvm::AllocaInst* Builder::stack(llvm::Type* element, uint64_t count, unsigned align) {
   InsertPointGuard guard(*this);
   llvm::BasicBlock& entry = function_.getEntryBlock();

@@ -49,6 +49,10 @@ class Builder : public llvm::IRBuilder<> {
   // <0, 1, ..., width - 1>
   llvm::Constant* lane_numbers(llvm::Type* scalar, unsigned width);
 
+  // Of scalar i64 values; constants are folded, because loops with constant bounds are written shorter.
+  Value* smin(Value* a, Value* b);
+  Value* smax(Value* a, Value* b);
+
   // Stack memory of the function, allocated once.
   llvm::AllocaInst* stack(llvm::Type* element, uint64_t count, unsigned align = 64);
 

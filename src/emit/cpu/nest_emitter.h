@@ -13,6 +13,9 @@
 // are the last inner axis, and a scanned axis is no vector axis; accumulators and lanes are powers of 2.
 #pragma once
 
+#include <map>
+#include <utility>
+
 #include "emit/cpu/function_context.h"
 #include "emit/cpu/reduce_emitter.h"
 #include "emit/cpu/value_facts.h"
@@ -21,7 +24,7 @@ namespace jumar::emit::cpu {
 
 class NestEmitter {
  public:
-  NestEmitter(FunctionContext& function, const loop::Nest& nest, Accuracy accuracy);
+  NestEmitter(FunctionContext& function, const loop::Nest& nest, const EmitOptions& options);
 
   // Runs the units [begin, end), counted from the nest's first.
   void run_units(Value* begin, Value* end);
@@ -35,11 +38,13 @@ class NestEmitter {
     Fold fold;
     std::vector<size_t> state;
   };
-  // How a vector axis is walked: full vectors of the first width, then of the next, then the tail.
+  // How a vector axis is walked: full vectors of the first width, then of the next, then the tail: points, or
+  // masked vectors of `lanes`.
   struct VectorAxis {
     loop::Axis axis;
     std::vector<unsigned> widths;
-    loop::Tail tail;
+    unsigned lanes = 1;
+    loop::Tail tail = loop::Tail::kNone;
     std::vector<sym::Expr> cuts;
   };
   using AxisBody = std::function<void(Values& carried)>;
@@ -57,11 +62,15 @@ class NestEmitter {
   std::vector<unsigned> width_classes(size_t s) const;
   void collect_foldings(size_t s);
   void finish_foldings(const Values& carried);
+  VectorAxis walk_of(const loop::Axis& axis, unsigned lanes, unsigned multiple, loop::Tail tail,
+                     const std::vector<sym::Expr>& cuts, bool whole) const;
   VectorAxis stage_walk(size_t s) const;
 
   void run_body(size_t s, Values& carried);
-  void define(loop::ValueId id, ir::DType type, Value* value);
+  void define(loop::ValueId id, Value* value);
+  // The value of a line that is no reduction, scan or store.
   Value* evaluated(const loop::Stage::Line& line);
+  void fold(const Folding& folding, Values& carried);
   Value* operation(const loop::Stage::Line& line);
   Value* load(const loop::Inst& inst);
   void store(const loop::Inst& inst);

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "emit/cpu/builder.h"
-#include "emit/cpu/vecmath.h"
+#include "emit/cpu/emit_options.h"
 #include "loop/ops.h"
 
 namespace jumar::emit::cpu {
@@ -19,7 +19,8 @@ llvm::Type* memory_type(llvm::LLVMContext& context, ir::DType dtype);
 
 class ScalarEmitter {
  public:
-  ScalarEmitter(Builder& b, Accuracy accuracy) : b_(b), math_(b, accuracy) {}
+  ScalarEmitter(Builder& b, const EmitOptions& options)
+      : b_(b), options_(options), math_(b, options.accuracy) {}
 
   // `operands` have equal widths. `in` is the operands' type (of the last two for a select), `out` the result's.
   Value* op(loop::ScalarOp op, ir::DType in, ir::DType out, llvm::ArrayRef<Value*> operands);
@@ -42,13 +43,11 @@ class ScalarEmitter {
   Value* integer_division(loop::ScalarOp op, bool is_signed, Value* a, Value* b);
   Value* shift(loop::ScalarOp op, bool is_signed, Value* a, Value* b);
   Value* integer_power(bool is_signed, Value* base, Value* exponent);
-  Value* integer_from_float(Value* x, ir::DType to);
-  // What cvttss2si and its kin give: the least integer of `bits` bits for NaN and beyond the range.
-  Value* truncated(Value* x, unsigned bits);
   Value* widened_float(Value* x, ir::DType from);
   Value* narrowed_float(Value* x, ir::DType to);
 
   Builder& b_;
+  EmitOptions options_;
   VecMath math_;
 };
 

@@ -93,10 +93,8 @@ class VecMath {
                   const std::function<Value*(VecMath&, llvm::ArrayRef<Value*>)>& build);
   Value* unary_intrinsic(llvm::Intrinsic::ID id, Value* x);
   Value* atan_of_ratio(Value* numerator, Value* denominator);
-  Value* asin_poly(Value* t);
+  Value* asin_rest(Value* t);
   Value* erf_default(Value* x);
-  Value* log_in_base(Value* x, double units_per_octave_hi, double units_per_octave_lo, double scale_hi,
-                     double scale_lo);
   Value* pow_f32(Value* x, Value* y);
   Value* pow_f64(Value* x, Value* y);
   Value* erfinv_body(Value* x);

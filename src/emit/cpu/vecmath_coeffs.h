@@ -413,22 +413,28 @@ inline constexpr double kErfinvHighF64[] = {
     0x1.1c88cf162b07dp-35,
 };
 
-// 2.21e-16
-inline constexpr double kLgammaShiftedF64[] = {
-    0x1.12008a3a23e5dp+1,
-    0x1.e154473ff78c3p-5,
-    -0x1.2d51d4f31fcafp-9,
-    0x1.1aa036fc773f8p-13,
-    -0x1.3dc0c4803ec53p-17,
-    0x1.8c7fb19a21e2dp-21,
-    -0x1.08c2202d724d7p-24,
-    0x1.72dafdd0d1df1p-28,
-    -0x1.0d10d03b5d466p-31,
-    0x1.9128e61c31515p-35,
-    -0x1.31857d2d4ac4ep-38,
-    0x1.d98231bf1812fp-42,
-    -0x1.777e1f47c6c15p-45,
-    0x1.2b20bdb9a8e58p-48,
+// 2.40e-17
+inline constexpr double kLgammaNearTwoF64[] = {
+    0x1.b0ee6072093cep-2,
+    0x1.4a34cc4a60fa6p-2,
+    -0x1.13e001a55760ap-4,
+    0x1.51322ac7d84f0p-6,
+    -0x1.e404fc218dcb1p-8,
+    0x1.7add6eada7089p-9,
+    -0x1.38ac5c2d3dd91p-10,
+    0x1.0b36af8e8e296p-11,
+    -0x1.d3fd4b6e29a3ep-13,
+    0x1.a127ac18b2416p-14,
+    -0x1.78de998af7d60p-15,
+    0x1.580ea721d5af8p-16,
+    -0x1.3cb3ddccff489p-17,
+    0x1.25802cf488b9cp-18,
+    -0x1.1274fc3f87a45p-19,
+    0x1.01fbab41e53aep-20,
+    -0x1.ce3813d0144ffp-22,
+    0x1.a651c8776f286p-23,
+    -0x1.1fd007eaa7974p-23,
+    0x1.29164ac052092p-24,
 };
 
 // 4.62e-20
@@ -491,27 +497,6 @@ inline constexpr double kTanhFastQF32[] = {
     0x1.be28bc0000000p-6,
     0x1.9c3e860000000p-12,
     0x1.57f46c0000000p-20,
-};
-
-inline constexpr double kLgammaProduct1F64[] = {
-    0x1.5be2be2be2be3p+1,
-    0x1.76ff2ff2ff2ffp+1,
-    0x1.ab33333333333p+0,
-    0x1.1d11111111111p-1,
-    0x1.ccccccccccccdp-4,
-    0x1.bbbbbbbbbbbbcp-7,
-    0x1.d41d41d41d41dp-11,
-    0x1.a01a01a01a01ap-16,
-};
-
-inline constexpr double kLgammaProduct2F64[] = {
-    0x1.b7c57c57c57c5p+0,
-    0x1.3638e38e38e39p+0,
-    0x1.d3e93e93e93e9p-2,
-    0x1.98e38e38e38e4p-4,
-    0x1.9f49f49f49f4ap-7,
-    0x1.c71c71c71c71cp-11,
-    0x1.a01a01a01a01ap-16,
 };
 
 // The binary digits of 2/pi after the point, most significant word first.

@@ -74,7 +74,8 @@ Value* VecMath::tanh(Value* x) {
   if (accuracy_ == Accuracy::kFast && !o.is_f64()) {
     Value* t = o.at_least(o.at_most(x, 9.01), -9.01);
     Value* s = o.mul(t, t);
-    return o.div(o.mul(t, o.poly(s, coeffs::kTanhFastPF32)), o.poly(s, coeffs::kTanhFastQF32));
+    Value* ratio = o.div(o.mul(t, o.poly(s, coeffs::kTanhFastPF32)), o.poly(s, coeffs::kTanhFastQF32));
+    return o.at_least(o.at_most(ratio, 1), -1);
   }
   Value* a = o.abs(x);
   Value* s = o.mul(x, x);

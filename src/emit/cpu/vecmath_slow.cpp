@@ -17,6 +17,7 @@ using llvm::Type;
 using llvm::Value;
 
 constexpr double kHalfPi = 0x1.921fb54442d18p+0;
+constexpr double kHalfPiLo = 0x1.1a62633145c07p-54;
 
 // Memory for the lanes of one vector, in the entry block so that loops do not grow the stack.
 llvm::AllocaInst* lane_memory(llvm::IRBuilder<>& b, Type* type, const char* name) {
@@ -99,12 +100,21 @@ Value* angle_of_fraction(llvm::IRBuilder<>& b, Value* fraction) {
   Value* zeros = b.CreateIntrinsic(llvm::Intrinsic::ctlz, {wide}, {magnitude, b.getFalse()});
   // A finite number is never so close to a multiple of pi/2 that more than 64 bits cancel.
   Value* count = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, zeros, llvm::ConstantInt::get(wide, 160));
-  Value* aligned = b.CreateLShr(b.CreateShl(magnitude, count), llvm::ConstantInt::get(wide, 192));
-  Value* top = b.CreateUIToFP(b.CreateTrunc(aligned, b.getInt64Ty()), b.getDoubleTy());
-  // top * 2^(192 - count - 254) = top * 2^(-62 - count).
-  Value* field = b.CreateSub(b.getInt64(1023 - 62), b.CreateTrunc(count, b.getInt64Ty()));
-  Value* scale = b.CreateBitCast(b.CreateShl(field, 52), b.getDoubleTy());
-  Value* r = b.CreateFMul(b.CreateFMul(top, llvm::ConstantFP::get(b.getDoubleTy(), kHalfPi)), scale);
+  // The 62 leading bits as hi + lo, times pi/2 as a pair.
+  Value* aligned = b.CreateLShr(b.CreateShl(magnitude, count), llvm::ConstantInt::get(wide, 194));
+  Value* top = b.CreateTrunc(aligned, b.getInt64Ty());
+  Type* f64 = b.getDoubleTy();
+  Value* hi = b.CreateSIToFP(top, f64);
+  Value* lo = b.CreateSIToFP(b.CreateSub(top, b.CreateFPToSI(hi, b.getInt64Ty())), f64);
+  const auto fma = [&](Value* x, double y, Value* z) {
+    return b.CreateIntrinsic(llvm::Intrinsic::fma, {f64}, {x, llvm::ConstantFP::get(f64, y), z});
+  };
+  Value* product = b.CreateFMul(hi, llvm::ConstantFP::get(f64, kHalfPi));
+  Value* rest = fma(hi, kHalfPiLo, fma(lo, kHalfPi, fma(hi, kHalfPi, b.CreateFNeg(product))));
+  // top * 2^(194 - count - 254) = top * 2^(-60 - count).
+  Value* field = b.CreateSub(b.getInt64(1023 - 60), b.CreateTrunc(count, b.getInt64Ty()));
+  Value* scale = b.CreateBitCast(b.CreateShl(field, 52), f64);
+  Value* r = b.CreateFMul(b.CreateFAdd(product, rest), scale);
   return b.CreateSelect(negative, b.CreateFNeg(r), r);
 }
 

@@ -17,19 +17,36 @@ Value* erf_small(VecOps& o, Value* x) {
   return o.fma(x, o.poly(s, o.pick(coeffs::kErfSmallF32, coeffs::kErfSmallF64)), x);
 }
 
-// erfc for a >= 0.48: exp(-a^2), with the rounding error of the square made up for, times a polynomial in
-// (a - centre) / (a + centre), over 1 + 2a.
-Value* erfc_large(VecOps& o, Value* a) {
-  a = o.at_most(a, o.pick(10.1, 27.3));
-  const double centre = o.pick(coeffs::kErfcCentreF32, coeffs::kErfcCentreF64);
+// exp(a^2) erfc(a) for a >= 0.48: a polynomial in (a - centre) / (a + centre), over 1 + 2a.
+Value* scaled_erfc(VecOps& o, Value* a, double centre, std::span<const double> coefficients) {
   Value* t = o.div(o.sub(a, o.c(centre)), o.add(a, o.c(centre)));
-  Value* factor = o.div(o.poly(t, o.pick(coeffs::kErfcF32, coeffs::kErfcF64)), o.fma(a, o.c(2), o.c(1)));
+  return o.div(o.poly(t, coefficients), o.fma(a, o.c(2), o.c(1)));
+}
+
+// f64 erfc for a >= 0.48, with the rounding error of the square made up for.
+Value* erfc_large(VecOps& o, Value* a) {
+  a = o.at_most(a, 27.3);
+  Value* factor = scaled_erfc(o, a, coeffs::kErfcCentreF64, coeffs::kErfcF64);
   Value* square = o.neg(o.mul(a, a));
   Value* rest = o.neg(o.fma(a, a, square));
   // The factor goes in before the scaling, so that a subnormal result is rounded once.
   const ExpCore core = exp_core(o, square);
   Value* value = o.add(core.rest, o.c(1));
   return scaled(o, o.mul(o.fma(value, rest, value), factor), core.n_bits);
+}
+
+// f32 erfc of a wide |x|: f64 arithmetic makes up for everything that rounding would spoil, with polynomials no
+// longer than f32 needs.
+Value* erfc_for_f32(VecOps& o, Value* x) {
+  Value* a = o.at_most(o.abs(x), 10.1);
+  Value* octaves = o.mul(o.mul(a, a), o.c(-0x1.71547652b82fep+0));
+  Value* t = o.add(octaves, o.c(o.magic()));
+  Value* r = o.sub(octaves, o.sub(t, o.c(o.magic())));
+  Value* power = o.mul(o.fma(r, o.poly(r, coeffs::kExp2ShortF64), o.c(1)), pow2(o, o.bits(t), 0));
+  Value* tail = o.mul(power, scaled_erfc(o, a, coeffs::kErfcCentreF32, coeffs::kErfcF32));
+  Value* large = o.select(o.lt(x, o.c(0)), o.sub(o.c(2), tail), tail);
+  Value* small = o.sub(o.c(1), o.fma(x, o.poly(o.mul(x, x), coeffs::kErfSmallF32), x));
+  return o.select(o.gt(a, o.c(0.5)), large, small);
 }
 
 }  // namespace
@@ -39,7 +56,8 @@ Value* VecMath::erf(Value* x) {
   if (accuracy_ == Accuracy::kFast && !o.is_f64()) {
     Value* t = o.at_least(o.at_most(x, 3.925), -3.925);
     Value* s = o.mul(t, t);
-    return o.div(o.mul(t, o.poly(s, coeffs::kErfFastPF32)), o.poly(s, coeffs::kErfFastQF32));
+    Value* ratio = o.div(o.mul(t, o.poly(s, coeffs::kErfFastPF32)), o.poly(s, coeffs::kErfFastQF32));
+    return o.at_least(o.at_most(ratio, 1), -1);
   }
   return erf_default(x);
 }
@@ -60,6 +78,10 @@ Value* VecMath::erf_default(Value* x) {
 }
 
 Value* VecMath::erfc(Value* x) {
+  if (!x->getType()->getScalarType()->isDoubleTy()) {
+    VecOps wide(b_, x->getType()->getWithNewType(b_.getDoubleTy()));
+    return b_.CreateFPTrunc(erfc_for_f32(wide, b_.CreateFPExt(x, wide.type())), x->getType());
+  }
   VecOps o(b_, x->getType());
   Value* a = o.abs(x);
   Value* tail = erfc_large(o, a);
@@ -101,40 +123,38 @@ Value* VecMath::lgamma(Value* x) {
 namespace {
 
 struct GammaRange {
-  Value* z;        // the distance from 1 or 2
+  Value* z;         // the distance from 1 or 2
   Value* from_one;  // set where z counts from 1
-  Value* product;  // what the recurrence multiplied up, 1 where there was nothing to do
+  Value* product;   // what the recurrence multiplied up, 1 where there was nothing to do
 };
 
 // Brings 1/2 <= y < 8.5 to within 1/2 of 1 or 2 by gamma(y) = (y - 1) gamma(y - 1).
 GammaRange gamma_range(VecMath& math, VecOps& o, Value* y) {
   Value* nearest = o.at_least(math.round_half_even(y), 1);
-  Value* from_one = o.lt(y, o.c(1.5));
-  Value* z = o.sub(y, nearest);
   Value* product = o.c(1);
   for (int k = 1; k <= 6; ++k) {
     Value* counts = o.gt(nearest, o.c(k + 1.5));
     product = o.select(counts, o.mul(product, o.sub(y, o.c(k))), product);
   }
-  // round_half_even puts 1.5 and 2.5 at 2, so counting from 2 is right for both.
-  return {z, from_one, product};
+  // Halves are rounded to even, so 1.5 and 2.5 both count from 2.
+  return {o.sub(y, nearest), o.lt(y, o.c(1.5)), product};
 }
 
 }  // namespace
 
-// lgamma(1 + z) = z a(z) - log1p(z b(z)), from lgamma(9 + z) and the product (1 + z)(2 + z)...(8 + z) / 8!, both
-// taken relative to their value at 0, so that the zeros at 1 and 2 come out accurately; the same for 2 + z.
+// Around 2 lgamma(2 + z) = z p(z), which keeps its zero; around 1 lgamma(1 + z) = lgamma(2 + z) - log1p(z), whose
+// two parts are both proportional to z. Above, the logarithm of the product of the recurrence is added, from 8.5
+// on Stirling's series is used, and below 1/2 the reflection.
 Value* VecMath::lgamma_body(Value* x) {
   VecOps o(b_, x->getType());
   Value* reflect = o.lt(x, o.c(0.5));
   Value* y = o.select(reflect, o.sub(o.c(1), x), x);
   Value* large = o.ge(y, o.c(8.5));
   const GammaRange range = gamma_range(*this, o, o.select(large, o.c(1), y));
-  Value* rising = o.mul(range.z, o.select(range.from_one, o.poly(range.z, coeffs::kLgammaProduct1F64),
-                                          o.poly(range.z, coeffs::kLgammaProduct2F64)));
-  Value* ratio = o.div(o.sub(o.sub(range.product, o.c(1)), rising), o.add(rising, o.c(1)));
-  Value* logarithm = log1p(o.select(large, o.sub(y, o.c(1)), ratio));
-  Value* small = o.fma(range.z, o.poly(range.z, coeffs::kLgammaShiftedF64), logarithm);
+  Value* near_one = o.neg(o.div(range.z, o.add(range.z, o.c(1))));
+  Value* argument = o.select(range.from_one, near_one, o.sub(range.product, o.c(1)));
+  Value* logarithm = log1p(o.select(large, o.sub(y, o.c(1)), argument));
+  Value* small = o.fma(range.z, o.poly(range.z, coeffs::kLgammaNearTwoF64), logarithm);
   // Stirling's series.
   Value* inverse = o.div(o.c(1), y);
   Value* series = o.mul(inverse, o.poly(o.mul(inverse, inverse), coeffs::kLgammaLargeF64));
@@ -145,8 +165,8 @@ Value* VecMath::lgamma_body(Value* x) {
   Value* fraction = o.sub(x, round_half_even(x));
   Value* sine = o.abs(sin_cos_pi(o, fraction).sin);
   Value* reflected = o.sub(o.neg(log(o.div(sine, o.c(kPi)))), positive);
-  Value* result = o.select(reflect, reflected, positive);
-  return o.select(o.eq(o.abs(x), o.inf()), o.inf(), result);
+  Value* pole = o.either(o.eq(sine, o.c(0)), o.eq(o.abs(x), o.inf()));
+  return o.select(reflect, o.select(pole, o.inf(), reflected), positive);
 }
 
 Value* VecMath::digamma(Value* x) {

@@ -70,22 +70,28 @@ Value* VecMath::tan(Value* x) {
   return o.select(o.eq(x, o.c(0)), x, ratio);
 }
 
-// asin(t) for |t| <= 1/2.
-Value* VecMath::asin_poly(Value* t) {
+// asin(t) - t for |t| <= 1/2.
+Value* VecMath::asin_rest(Value* t) {
   VecOps o(b_, t->getType());
   Value* s = o.mul(t, t);
-  return o.fma(o.mul(t, s), o.poly(s, o.pick(coeffs::kAsinF32, coeffs::kAsinF64)), t);
+  return o.mul(o.mul(t, s), o.poly(s, o.pick(coeffs::kAsinF32, coeffs::kAsinF64)));
 }
 
 Value* VecMath::asin(Value* x) {
   VecOps o(b_, x->getType());
   Value* a = o.abs(x);
   Value* large = o.gt(a, o.c(0.5));
-  // asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2)); for a > 1 the root is NaN, as the result must be.
-  Value* root = o.sqrt(o.fma(a, o.c(-0.5), o.c(0.5)));
-  Value* part = asin_poly(o.select(large, root, a));
-  Value* folded = o.sub(o.c(0.5 * pi_hi(o)), o.fma(part, o.c(2), o.c(-0.5 * pi_lo(o))));
-  return o.copysign(o.select(large, folded, part), x);
+  // asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2)); for a > 1 the root is NaN, as the result must be. The square is
+  // exact, so the root's rounding error can be made up for.
+  Value* square = o.fma(a, o.c(-0.5), o.c(0.5));
+  Value* root = o.sqrt(square);
+  Value* lost = o.div(o.mul(o.fma(o.neg(root), root, square), o.c(0.5)), o.select(large, root, o.c(1)));
+  lost = o.select(o.eq(square, o.c(0)), o.c(0), lost);
+  Value* t = o.select(large, root, a);
+  Value* rest = asin_rest(t);
+  Value* low = o.fma(o.add(rest, lost), o.c(-2), o.c(0.5 * pi_lo(o)));
+  Value* folded = o.add(o.fma(root, o.c(-2), o.c(0.5 * pi_hi(o))), low);
+  return o.copysign(o.select(large, folded, o.add(a, rest)), x);
 }
 
 Value* VecMath::acos(Value* x) {
@@ -93,7 +99,8 @@ Value* VecMath::acos(Value* x) {
   Value* a = o.abs(x);
   Value* large = o.gt(a, o.c(0.5));
   Value* root = o.sqrt(o.fma(a, o.c(-0.5), o.c(0.5)));
-  Value* part = asin_poly(o.select(large, root, x));
+  Value* t = o.select(large, root, x);
+  Value* part = o.add(t, asin_rest(t));
   // |x| <= 1/2: pi/2 - asin x. Otherwise 2 asin(root) for positive x and pi minus it for negative x.
   Value* twice = o.add(part, part);
   Value* near_pi = o.sub(o.c(pi_hi(o)), o.sub(twice, o.c(pi_lo(o))));

@@ -75,6 +75,14 @@ Expr Body::inner(Expr extent) {
   return axis;
 }
 
+std::vector<Axis> Body::axes() const {
+  std::vector<Axis> out = nest_.kept;
+  if (nest_.stages.empty()) return out;
+  const std::vector<Axis>& inner = nest_.stages.back().inner;
+  out.insert(out.end(), inner.begin(), inner.end());
+  return out;
+}
+
 Val Body::real(DType type, double value) {
   if (ir::is_low_precision(type)) return to(real(DType::kF32, value), type);
   Inst inst;

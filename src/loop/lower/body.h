@@ -81,6 +81,8 @@ class Body {
   Index keep_all(const Sizes& sizes);
   void begin_stage() { nest_.stages.emplace_back(); }
   Expr inner(Expr extent);
+  // The axes in scope: the kept ones and those of the stage.
+  std::vector<Axis> axes() const;
 
   Val real(DType type, double value);  // converted as a cast would
   Val integer(DType type, int64_t value);

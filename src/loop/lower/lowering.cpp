@@ -19,7 +19,13 @@ Lowering::Lowering(const graph::Graph& graph, const LowerOptions& options)
   tensors_.resize(graph.values.size());
   buffers_.resize(graph.values.size());
   numbers_.resize(graph.values.size());
+  used_.resize(graph.values.size());
   for (const graph::Value& value : graph.values) names_.insert(value.name);
+  auto use = [&](graph::ValueId id) { used_[id.index()] = true; };
+  for (graph::NodeId id : graph.order) {
+    for (const graph::Arg& arg : graph.nodes[id].args) graph::for_each_value(arg, use);
+  }
+  for (const graph::Arg& arg : graph.outputs) graph::for_each_value(arg, use);
 }
 
 Result<Program> Lowering::run() {
@@ -165,7 +171,7 @@ Refusal Lowering::try_lowering(const graph::Node& node) {
   if (Refusal refusal = function(op)) return refusal;
   for (graph::ValueId id : node.results) {
     const graph::Value& value = graph_.values[id];
-    CHECK(value.kind != ValueKind::kTensor || is_bound(id), "the lowering of {} leaves out %{}", node.op,
+    CHECK(value.kind != ValueKind::kTensor || is_bound(id) || !is_used(id), "the lowering of {} leaves out %{}", node.op,
           value.name);
   }
   return {};

@@ -59,6 +59,7 @@ class Op {
   std::vector<bool> dim_mask(size_t k, size_t rank) const;
 
   size_t result_count() const { return node_.results.size(); }
+  // Whether somebody uses the result.
   bool has_result(size_t k) const;
   const ir::TensorType& result_type(size_t k) const;
   Tensor result(size_t k);
@@ -99,6 +100,7 @@ class Lowering {
   Tensor make_temp(std::string name, DType dtype, const Sizes& sizes);
   void bind_view(graph::ValueId value, const Tensor& base, Expr offset);
   bool is_bound(graph::ValueId value) const { return tensors_[value.index()].has_value(); }
+  bool is_used(graph::ValueId value) const { return used_[value.index()]; }
 
  private:
   struct Mark {
@@ -128,6 +130,7 @@ class Lowering {
   std::vector<std::optional<Tensor>> tensors_;
   std::vector<BufferId> buffers_;
   std::vector<NumberId> numbers_;
+  std::vector<bool> used_;
   std::unordered_set<std::string> names_;
   std::unordered_set<std::string> kernel_names_;
   std::map<std::string, ir::Schema> schemas_;

@@ -144,16 +144,18 @@ std::vector<bool> Op::dim_mask(size_t k, size_t rank) const {
 }
 
 bool Op::has_result(size_t k) const {
-  return k < node_.results.size() && low_.graph().values[node_.results[k]].kind == ValueKind::kTensor;
+  if (k >= node_.results.size()) return false;
+  ValueId id = node_.results[k];
+  return low_.graph().values[id].kind == ValueKind::kTensor && low_.is_used(id);
 }
 
 const ir::TensorType& Op::result_type(size_t k) const {
-  CHECK(has_result(k), "{} has no result {}", node_.op, k);
+  CHECK(k < node_.results.size(), "{} has no result {}", node_.op, k);
   return low_.graph().values[node_.results[k]].type;
 }
 
 Tensor Op::result(size_t k) {
-  CHECK(has_result(k), "{} has no result {}", node_.op, k);
+  CHECK(k < node_.results.size(), "{} has no result {}", node_.op, k);
   ValueId id = node_.results[k];
   return low_.is_bound(id) ? low_.tensor_of(id) : low_.make_result(id, Storage::kTemp);
 }

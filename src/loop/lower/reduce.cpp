@@ -1,4 +1,6 @@
 // Folds along dimensions.
+#include <cmath>
+
 #include "loop/lower/kernels.h"
 #include "loop/lower/rows.h"
 
@@ -83,6 +85,7 @@ Refusal extreme(Op& op, ReduceKind kind, std::optional<size_t> dims, std::option
 
 // Whether any or all elements are true.
 Refusal truth(Op& op, ReduceKind kind, std::optional<size_t> dims, std::optional<size_t> keep) {
+  if (dims && op.has(*dims) && op.integers(*dims).empty()) return "no dimension is named";
   fold(op, plan(op, dims, keep, DType::kBool), kind, op.result(0), same, same);
   return {};
 }

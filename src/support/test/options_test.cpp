@@ -18,7 +18,7 @@ TEST(Options, EveryDefaultIsAllowed) {
   const Options options = defaults();
   EXPECT_TRUE(options.cache());
   EXPECT_EQ(options.target(), "cpu");
-  EXPECT_EQ(options.cpu(), "native");
+  EXPECT_EQ(options.cpu(), "host");
   EXPECT_EQ(options.pool_bytes(), int64_t{1} << 30);
   EXPECT_TRUE(options.disable_passes().empty());
 }

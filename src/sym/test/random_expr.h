@@ -1,9 +1,12 @@
 // Random expressions, facts and small assignments that satisfy the facts: the material of differential tests.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "sym/facts.h"

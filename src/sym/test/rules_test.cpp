@@ -11,7 +11,7 @@ namespace {
 using testing::Assignment;
 using testing::World;
 
-constexpr uint32_t kWorlds = 2500;
+constexpr uint32_t kWorlds = 700;
 constexpr int kExpressionsPerWorld = 8;
 constexpr size_t kAssignmentsPerCheck = 400;
 

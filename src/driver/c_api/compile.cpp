@@ -1,0 +1,97 @@
+// The C API: contexts, compilation and its results. Running is in run.cpp.
+#include <memory>
+#include <string>
+
+#include "driver/build_id.h"
+#include "driver/c_api/error.h"
+#include "driver/c_api/program.h"
+#include "driver/cli.h"
+#include "driver/context.h"
+#include "driver/stages.h"
+#include "jumar/jumar.h"
+
+using jumar::Options;
+using jumar::Result;
+namespace driver = jumar::driver;
+
+struct jumar_context {
+  std::shared_ptr<driver::Context> context;
+  std::string build;
+};
+
+struct jumar_text {
+  std::string text;
+};
+
+namespace {
+
+// The options of one compilation: the context's, changed by `text`, which may be null.
+Result<Options> options_of(const jumar_context& context, const char* text) {
+  return context.context->options().with(text == nullptr ? "" : text);
+}
+
+}  // namespace
+
+const char* jumar_version(void) { return driver::kVersion; }
+
+int32_t jumar_abi_version(void) { return JUMAR_ABI_VERSION; }
+
+const char* jumar_build_id(void) {
+  // A constant of the file that this code is in; made once, by the first thread that asks.
+  static const std::string id = driver::build_id();
+  return id.c_str();
+}
+
+jumar_error* jumar_context_create(jumar_context** context) {
+  return driver::guarded([&]() -> jumar_error* {
+    Result<std::shared_ptr<driver::Context>> created = driver::Context::create(jumar::process_environment());
+    if (!created.ok()) return driver::new_error(created.error());
+    *context = new jumar_context{std::move(*created), {}};
+    return nullptr;
+  });
+}
+
+void jumar_context_free(jumar_context* context) { delete context; }
+
+const char* jumar_text_data(const jumar_text* text) { return text->text.c_str(); }
+void jumar_text_free(jumar_text* text) { delete text; }
+
+jumar_error* jumar_resolve_options(jumar_context* context, const char* options, jumar_text** values) {
+  return driver::guarded([&]() -> jumar_error* {
+    const Result<Options> resolved = options_of(*context, options);
+    if (!resolved.ok()) return driver::new_error(resolved.error());
+    const auto target = driver::target_of(*resolved, true);
+    if (!target.ok()) return driver::new_error(target.error());
+    *values = new jumar_text{resolved->text()};
+    return nullptr;
+  });
+}
+
+jumar_error* jumar_compile(jumar_context* context, const char* text, size_t length, const char* options,
+                           jumar_program** program) {
+  const std::string_view graph(text, length);
+  const auto compile = [&]() -> jumar_error* {
+    const Result<Options> resolved = options_of(*context, options);
+    if (!resolved.ok()) return driver::new_error(resolved.error());
+    auto compiled = context->context->compile(graph, *resolved);
+    if (!compiled.ok()) return driver::new_error(compiled.error());
+    *program = new jumar_program{std::move(*compiled)};
+    return nullptr;
+  };
+  return driver::guarded(compile, [&](const std::string& message) {
+    const Result<Options> resolved = options_of(*context, options);
+    return resolved.ok() ? driver::write_reproducer(*resolved, graph, message) : std::string();
+  });
+}
+
+void jumar_program_free(jumar_program* program) { delete program; }
+
+size_t jumar_program_input_count(const jumar_program* program) { return program->graph->plan().input_count(); }
+size_t jumar_program_output_count(const jumar_program* program) { return program->graph->plan().output_count(); }
+const char* jumar_program_report(const jumar_program* program) { return program->graph->report().c_str(); }
+const char* jumar_program_plan(const jumar_program* program) { return program->graph->plan_text().c_str(); }
+int64_t jumar_program_arena_bytes(const jumar_program* program) {
+  return program->graph->plan().last_arena_bytes();
+}
+
+int jumar_main(int argc, char** argv) { return driver::command_line(argc, argv); }

@@ -1,0 +1,199 @@
+#include "driver/cli.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "driver/build_id.h"
+#include "driver/context.h"
+#include "driver/golden.h"
+#include "driver/opt.h"
+#include "driver/stages.h"
+
+namespace jumar::driver {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kWrongArguments = 2;
+constexpr int kBug = 3;
+
+void print(std::FILE* stream, std::string_view text) { std::fwrite(text.data(), 1, text.size(), stream); }
+
+int report(const Diagnostic& error) {
+  print(stderr, error.text() + "\n");
+  return kFailed;
+}
+
+Result<std::string> text_of(const std::string& path) {
+  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return diagnostic("io", "cannot read '{}'", path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// The arguments of `jumar opt`, as the parser fills them in.
+struct OptArguments {
+  std::string from;
+  std::string to;
+  std::vector<std::string> passes;
+  std::vector<std::string> print_after;
+  std::vector<std::string> options;
+  bool time = false;
+  bool report = false;
+  bool list_passes = false;
+  bool has_passes = false;
+  std::string file = "-";
+};
+
+CLI::Option* add_options_flag(CLI::App& app, std::vector<std::string>& options) {
+  return app.add_option("-O", options, "an option as name=value; `jumar options` lists them")->allow_extra_args(false);
+}
+
+void add_opt(CLI::App& app, OptArguments& arguments) {
+  const std::vector<std::string> levels = level_names();
+  const std::string names = fmt::format("{}", fmt::join(levels, ", "));
+  app.add_option("--from", arguments.from, "what the file holds: " + names)->check(CLI::IsMember(levels));
+  app.add_option("--to", arguments.to, "what to print: " + names)->check(CLI::IsMember(levels));
+  app.add_option("--passes", arguments.passes, "graph passes to run instead of the usual ones")->delimiter(',')
+      ->each([&](const std::string&) { arguments.has_passes = true; });
+  app.add_option("--print-after", arguments.print_after, "stages or passes, all, or changed")->delimiter(',');
+  app.add_flag("--time", arguments.time, "print the time of each stage to stderr");
+  app.add_flag("--report", arguments.report, "print kernels, calls and refusals instead of the program");
+  app.add_flag("--list-passes", arguments.list_passes, "print the graph passes and do nothing else");
+  add_options_flag(app, arguments.options);
+  app.add_option("file", arguments.file, "the text; - or nothing is standard input");
+}
+
+Result<Options> options_of(const Options& base, std::string_view text, const std::vector<std::string>& given) {
+  JUMAR_ASSIGN(const Options options, base.with(options_in_comments(text)));
+  return options.with(fmt::format("{}", fmt::join(given, "\n")));
+}
+
+Result<std::string> run_opt(const OptArguments& arguments, const Options& base, std::string_view text,
+                            const std::string& file, Report& report) {
+  JUMAR_ASSIGN(const Options options, options_of(base, text, arguments.options));
+  OptRequest request;
+  if (!arguments.from.empty()) request.from = level_from_name(arguments.from);
+  const bool is_loop = arguments.from != "graph" && arguments.from != "plan" && !arguments.from.empty();
+  Lexer lexer(text, file);
+  const bool is_plan = lexer.peek_word("plan");
+  request.to = is_loop || lexer.peek_word("loop") ? Level::kLoop : is_plan ? Level::kPlan : Level::kGraph;
+  if (request.from && *request.from > request.to) request.to = *request.from;
+  if (!arguments.to.empty()) request.to = *level_from_name(arguments.to);
+  if (arguments.has_passes) request.passes = arguments.passes;
+  request.print_after = arguments.print_after.empty() ? options.print_after() : arguments.print_after;
+  request.print_report = arguments.report;
+  return opt(request, text, file, options, report);
+}
+
+int opt_command(const OptArguments& arguments, const Options& base) {
+  if (arguments.list_passes) {
+    print(stdout, pass_list());
+    return 0;
+  }
+  const Result<std::string> text = text_of(arguments.file);
+  if (!text.ok()) return report(text.error());
+  Report stages;
+  const Result<std::string> out = run_opt(arguments, base, *text, arguments.file, stages);
+  if (arguments.time) {
+    for (const Report::Stage& stage : stages.stages) print(stderr, fmt::format("{:8.2f} ms  {}\n", stage.ms, stage.name));
+  }
+  if (!out.ok()) return report(out.error());
+  print(stdout, *out);
+  return 0;
+}
+
+int options_command(const Options& options) {
+  for (size_t k = 0; k < option_rows().size(); ++k) {
+    const OptionRow& row = option_rows()[k];
+    print(stdout, fmt::format("{} = {}\n    {} ({}; {}{})\n    {}\n", row.name, options.value_text(k),
+                              row.environment, option_type_name(row.type), allowed_text(row),
+                              row.affects_code ? "; affects code" : "", row.help));
+  }
+  return 0;
+}
+
+int cache_command(bool clear, const Options& options) {
+  const std::string& directory = options.resolved_cache_dir();
+  if (directory.empty()) return report(diagnostic("option", "there is no cache directory: neither HOME nor an option names one"));
+  const Store store(directory, options.cache_size_bytes());
+  const Store::Stats stats = clear ? store.clear() : store.stats();
+  print(stdout, fmt::format("{}: {} {} entries, {} bytes\n", directory, clear ? "removed" : "has", stats.entries, stats.bytes));
+  return 0;
+}
+
+// One command of a golden file: its output, or its diagnostic.
+std::string golden_output(const std::vector<std::string>& words, std::string_view input) {
+  OptArguments arguments;
+  CLI::App app("jumar");
+  CLI::App& opt_app = *app.add_subcommand("opt");
+  add_opt(opt_app, arguments);
+  app.require_subcommand(1);
+  std::vector<std::string> reversed(words.rbegin(), words.rend());
+  try {
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    return fmt::format("error[option]: {}\n", error.what());
+  }
+  const Result<Options> base = Options::from_environment([](const std::string&) { return std::nullopt; });
+  Report report;
+  const Result<std::string> out = run_opt(arguments, *base, input, "<input>", report);
+  return out.ok() ? *out : out.error().text() + "\n";
+}
+
+int golden_command(const std::vector<std::string>& paths, bool bless) {
+  const Result<GoldenSummary> summary = run_golden(paths, bless, golden_output);
+  if (!summary.ok()) return report(summary.error());
+  print(stdout, summary->text);
+  print(stdout, fmt::format("{} passed, {} failed, {} blessed\n", summary->passed, summary->failed, summary->blessed));
+  return summary->failed == 0 ? 0 : kFailed;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Jumar, a graph compiler for PyTorch");
+  app.set_version_flag("--version", fmt::format("jumar {} (build {})", kVersion, build_id()));
+  app.require_subcommand(1);
+  OptArguments opt_arguments;
+  std::vector<std::string> options_given;
+  std::vector<std::string> golden_paths;
+  bool bless = false;
+  CLI::App& opt_app = *app.add_subcommand("opt", "read a text, run stages, print the result");
+  add_opt(opt_app, opt_arguments);
+  CLI::App& options_app = *app.add_subcommand("options", "list the options with their values here");
+  CLI::App& cache_app = *app.add_subcommand("cache", "look after the cache on disk");
+  cache_app.require_subcommand(1);
+  CLI::App& clear_app = *cache_app.add_subcommand("clear", "remove all entries");
+  cache_app.add_subcommand("stats", "count entries and bytes");
+  for (CLI::App* sub : {&options_app, &cache_app}) add_options_flag(*sub, options_given);
+  CLI::App& golden_app = *app.add_subcommand("test-golden", "run golden files (docs/testing.md)");
+  golden_app.add_flag("--bless", bless, "rewrite files whose output differs");
+  golden_app.add_option("paths", golden_paths, "files and folders")->required();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kWrongArguments;
+  }
+  if (golden_app) return golden_command(golden_paths, bless);
+  const Result<Options> base = Options::from_environment(process_environment());
+  if (!base.ok()) return report(base.error());
+  if (opt_app) return opt_command(opt_arguments, *base);
+  const Result<Options> options = base->with(fmt::format("{}", fmt::join(options_given, "\n")));
+  if (!options.ok()) return report(options.error());
+  if (options_app) return options_command(*options);
+  return cache_command(static_cast<bool>(clear_app), *options);
+}
+
+}  // namespace
+
+int command_line(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const InternalError& error) {
+    print(stderr, fmt::format("{}\nThis is a bug of Jumar; the input file reproduces it.\n", error.what()));
+    return kBug;
+  }
+}
+
+}  // namespace jumar::driver

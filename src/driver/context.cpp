@@ -1,0 +1,200 @@
+#include "driver/context.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <thread>
+#include <unordered_set>
+
+#include "driver/build_id.h"
+#include "driver/canonical.h"
+#include "driver/entry.h"
+#include "driver/stages.h"
+
+namespace jumar::driver {
+namespace {
+
+constexpr std::string_view kStoreKind = "graph";
+constexpr int kMaxThreads = 8;
+
+int thread_count(const Options& options) {
+  if (options.compile_threads() > 0) return static_cast<int>(options.compile_threads());
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxThreads);
+}
+
+bool logs(const Options& options, std::string_view channel) {
+  return std::find(options.log().begin(), options.log().end(), channel) != options.log().end();
+}
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+// A plan from the cache may be that of a graph with other names: messages should use this one's.
+void rename_inputs(plan::Plan& plan, const std::vector<std::string>& names) {
+  std::unordered_set<std::string> taken;
+  for (const plan::Tensor& tensor : plan.tensors) taken.insert(tensor.name);
+  for (const plan::Number& number : plan.numbers) taken.insert(number.name);
+  for (const plan::IntInput& input : plan.int_inputs) taken.insert(input.name);
+  for (plan::Tensor& tensor : plan.tensors) {
+    const bool is_input = tensor.storage == plan::Storage::kInput || tensor.storage == plan::Storage::kParameter;
+    if (!is_input || tensor.index >= names.size() || names[tensor.index].empty()) continue;
+    if (taken.insert(names[tensor.index]).second) tensor.name = names[tensor.index];
+  }
+}
+
+}  // namespace
+
+struct Context::Job {
+  std::string_view text;
+  const Options& options;
+  const jit::CpuTarget& target;
+  const Store* store;  // null: no cache
+  Report report;
+  CanonicalGraph canonical;
+  Hash128 key;
+  GraphEntry entry;
+  std::optional<plan::Plan> plan;
+  std::shared_ptr<CompiledGraph> graph;
+};
+
+Result<std::shared_ptr<Context>> Context::create(const Environment& environment) {
+  JUMAR_ASSIGN(Options options, Options::from_environment(environment));
+  return std::shared_ptr<Context>(new Context(std::move(options)));
+}
+
+std::shared_ptr<runtime::Pool> Context::pool(const Options& options) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::shared_ptr<runtime::Pool>& pool = pools_[options.pool_bytes()];
+  if (pool == nullptr) pool = runtime::Pool::create(options.pool_bytes());
+  return pool;
+}
+
+std::shared_ptr<const Store> Context::store(const Options& options) {
+  if (!options.cache() || options.resolved_cache_dir().empty() || build_id().empty()) return nullptr;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::shared_ptr<const Store>& store = stores_[{options.resolved_cache_dir(), options.cache_size_bytes()}];
+  if (store == nullptr) {
+    store = std::make_shared<const Store>(options.resolved_cache_dir(), options.cache_size_bytes());
+  }
+  return store;
+}
+
+std::shared_ptr<const runtime::torch::Api> Context::torch() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (torch_ == nullptr) {
+    Result<std::unique_ptr<const runtime::torch::Api>> api = runtime::torch::Api::load();
+    if (api.ok()) torch_ = std::move(*api);
+  }
+  return torch_;
+}
+
+Result<std::shared_ptr<const CompiledGraph>> Context::compile(std::string_view text, const Options& options) {
+  JUMAR_ASSIGN(const jit::CpuTarget target, target_of(options, true));
+  const std::shared_ptr<const Store> store = this->store(options);
+  Job job{text, options, target, store.get(), {}, {}, {}, {}, {}, std::make_shared<CompiledGraph>()};
+  std::optional<std::string> kept;
+  if (store != nullptr) {
+    const StageTimer timer(job.report, "look up");
+    job.canonical = canonical_graph(text);
+    job.key = hash_of(fmt::format("graph\n{}\n{}\n{}\n{}", build_id(), options.code_text(), target.text(),
+                                  job.canonical.text));
+    kept = store->get(kStoreKind, job.key);
+  }
+  bool loaded = false;
+  if (kept) {
+    const Status status = load_entry(job, *kept);
+    loaded = status.ok();
+    if (!loaded) job.report.notes.push_back("the cache entry was not usable: " + status.error().text());
+  }
+  if (loaded) {
+    job.report.cache = "hit";
+  } else {
+    job.report.cache = store == nullptr ? "off" : "miss";
+    JUMAR_RETURN_IF_ERROR(build(job));
+  }
+  JUMAR_RETURN_IF_ERROR(finish(job));
+  return std::shared_ptr<const CompiledGraph>(std::move(job.graph));
+}
+
+Status Context::build(Job& job) {
+  Dumps dumps(job.options.print_after(), [](std::string_view name, const std::string& text) {
+    print(fmt::format("# after {}\n{}", name, text));
+  });
+  Stages stages(job.options, job.report, dumps);
+  JUMAR_ASSIGN(graph::Graph graph, stages.read(job.text, "<graph>"));
+  JUMAR_RETURN_IF_ERROR(stages.optimize(graph));
+  JUMAR_ASSIGN(loop::Program program, stages.lower(graph));
+  stages.fuse(program);
+  stages.tile(program, job.target);
+  DistinctKernels kernels;
+  {
+    const StageTimer timer(job.report, "code");
+    kernels = distinct_kernels(program, job.target.text(), build_id());
+    job.entry.kernels =
+        compiled_kernels(program, kernels.sources, job.target, job.store, thread_count(job.options));
+  }
+  job.plan = stages.plan(program, kernels);
+  job.entry.plan_text = plan::write_plan(*job.plan);
+  job.entry.report_body = json_body(job.report);
+  {
+    const StageTimer timer(job.report, "load");
+    JUMAR_ASSIGN(job.graph->kernels_, library_.load(job.entry.kernels));
+  }
+  if (job.store != nullptr) {
+    const StageTimer timer(job.report, "save");
+    const Status status = job.store->put(kStoreKind, job.key, entry_bytes(job.entry));
+    if (!status.ok()) job.report.notes.push_back("not cached: " + status.error().text());
+  }
+  return {};
+}
+
+Status Context::load_entry(Job& job, std::string_view bytes) {
+  const StageTimer timer(job.report, "load");
+  std::optional<GraphEntry> entry = entry_from_bytes(bytes);
+  if (!entry) return diagnostic("input", "it has another form");
+  JUMAR_ASSIGN(plan::Plan plan, plan::read_plan(entry->plan_text, "<cache>"));
+  rename_inputs(plan, job.canonical.input_names);
+  JUMAR_ASSIGN(job.graph->kernels_, library_.load(entry->kernels));
+  job.plan = std::move(plan);
+  job.entry = std::move(*entry);
+  return {};
+}
+
+Status Context::finish(Job& job) {
+  CompiledGraph& graph = *job.graph;
+  {
+    const StageTimer timer(job.report, "prepare");
+    const runtime::KernelTable table = [&](std::string_view name) { return graph.kernels_.find(name); };
+    graph.torch_ = torch();
+    const runtime::Engine engine{pool(job.options), graph.torch_.get()};
+    graph.plan_text_ = job.entry.plan_text;
+    JUMAR_ASSIGN(graph.plan_, runtime::PreparedPlan::prepare(std::move(*job.plan), table, engine));
+  }
+  graph.report_ = json(job.report, job.entry.report_body);
+  if (logs(job.options, "remarks")) print(remarks(job.report));
+  if (logs(job.options, "timing")) {
+    for (const Report::Stage& stage : job.report.stages) print(fmt::format("{:8.2f} ms  {}\n", stage.ms, stage.name));
+  }
+  return {};
+}
+
+std::string write_reproducer(const Options& options, std::string_view text, std::string_view message) {
+  std::string out = fmt::format("# jumar {} (build {})\n", kVersion, build_id());
+  const auto comment = [&](std::string_view prefix, std::string_view lines) {
+    while (!lines.empty()) {
+      const size_t end = std::min(lines.find('\n'), lines.size());
+      out += fmt::format("# {}{}\n", prefix, lines.substr(0, end));
+      lines.remove_prefix(std::min(end + 1, lines.size()));
+    }
+  };
+  comment("", message);
+  comment("OPTION: ", options.code_text());
+  out += text;
+  const std::string path =
+      fmt::format("{}/jumar-{}.graph", options.resolved_reproducer_dir(), hash_of(out).hex().substr(0, 16));
+  std::ofstream file(path, std::ios::binary);
+  file << out;
+  file.close();
+  return file ? path : std::string();
+}
+
+}  // namespace jumar::driver

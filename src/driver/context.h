@@ -1,0 +1,74 @@
+// What compilations of one embedder share, and the way from graph text to something that runs.
+//
+//   JUMAR_ASSIGN(std::shared_ptr<Context> context, Context::create(process_environment()));
+//   JUMAR_ASSIGN(Options options, context->options().with("max_fusions=3"));
+//   JUMAR_ASSIGN(std::shared_ptr<const CompiledGraph> graph, context->compile(text, options));
+//   graph->plan().run(inputs, outputs, nullptr);
+//
+// A Context holds the options of the environment, the JIT, the kernels that are loaded, and one memory pool and
+// one cache directory for each setting of the options that configure them. Several threads may compile at once.
+// A CompiledGraph keeps alive what it needs, also when the Context is gone.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "driver/kernels.h"
+#include "driver/store.h"
+#include "runtime/executor.h"
+#include "runtime/torch/c_api.h"
+#include "support/options.h"
+
+namespace jumar::driver {
+
+class CompiledGraph {
+ public:
+  const runtime::PreparedPlan& plan() const { return *plan_; }
+  const std::string& plan_text() const { return plan_text_; }
+  const std::string& report() const { return report_; }
+
+ private:
+  friend class Context;
+  // Declared first: they outlive the plan that uses them.
+  std::shared_ptr<const runtime::torch::Api> torch_;
+  LoadedKernels kernels_;
+  std::shared_ptr<const runtime::PreparedPlan> plan_;
+  std::string plan_text_;
+  std::string report_;
+};
+
+class Context {
+ public:
+  static Result<std::shared_ptr<Context>> create(const Environment& environment);
+
+  const Options& options() const { return options_; }
+  Result<std::shared_ptr<const CompiledGraph>> compile(std::string_view text, const Options& options);
+
+ private:
+  struct Job;
+
+  explicit Context(Options options) : options_(std::move(options)) {}
+  std::shared_ptr<runtime::Pool> pool(const Options& options);
+  std::shared_ptr<const Store> store(const Options& options);
+  // Null while the process has no libtorch.
+  std::shared_ptr<const runtime::torch::Api> torch();
+  Status build(Job& job);
+  Status load_entry(Job& job, std::string_view entry);
+  Status finish(Job& job);
+
+  Options options_;
+  KernelLibrary library_;
+  std::mutex mutex_;  // guards the members below
+  std::shared_ptr<const runtime::torch::Api> torch_;
+  std::map<int64_t, std::shared_ptr<runtime::Pool>> pools_;
+  std::map<std::pair<std::string, int64_t>, std::shared_ptr<const Store>> stores_;
+};
+
+// Saves what a compilation that hit a bug was given; gives the file's path, or "" when nothing can be written.
+// The text begins with comments that hold the options and the message; `jumar opt` takes it as it is.
+std::string write_reproducer(const Options& options, std::string_view text, std::string_view message);
+
+}  // namespace jumar::driver

@@ -1,0 +1,124 @@
+#include "driver/opt.h"
+
+#include <algorithm>
+#include <array>
+
+#include "driver/build_id.h"
+#include "driver/jit/kernel_module.h"
+#include "driver/stages.h"
+
+namespace jumar::driver {
+namespace {
+
+constexpr std::array<std::string_view, 7> kLevels = {"graph", "loop", "fused", "tiled", "llvm", "asm", "plan"};
+constexpr std::string_view kOptionMark = "# OPTION: ";
+
+Result<Level> level_of(std::string_view text, const std::string& file) {
+  Lexer lexer(text, file);
+  if (lexer.peek_word("graph")) return Level::kGraph;
+  if (lexer.peek_word("loop")) return Level::kLoop;
+  if (lexer.peek_word("plan")) return Level::kPlan;
+  return lexer.expected("'graph', 'loop' or 'plan'");
+}
+
+class Run {
+ public:
+  Run(const OptRequest& request, const Options& options, Report& report)
+      : request_(request),
+        options_(options),
+        report_(report),
+        dumps_(request.print_after, [this](std::string_view name, const std::string& text) {
+          out_ += fmt::format("# after {}\n{}", name, text);
+        }),
+        stages_(options, report, dumps_) {}
+
+  Result<std::string> run(std::string_view text, const std::string& file) {
+    Level from = Level::kGraph;
+    if (request_.from) {
+      from = *request_.from;
+    } else {
+      JUMAR_ASSIGN(from, level_of(text, file));
+    }
+    if (from == Level::kPlan) return plan(text, file);
+    if (from == Level::kLlvm || from == Level::kAsm || request_.to < from) {
+      return diagnostic("option", "there is no way from {} to {}", kLevels[static_cast<size_t>(from)],
+                        kLevels[static_cast<size_t>(request_.to)]);
+    }
+    if (from == Level::kGraph) return graph(text, file);
+    JUMAR_ASSIGN(loop::Program program, loop::read_program(text, file));
+    JUMAR_RETURN_IF_ERROR(loop::verify(program));
+    return loops(std::move(program), from);
+  }
+
+ private:
+  Result<std::string> plan(std::string_view text, const std::string& file) {
+    if (request_.to != Level::kPlan) return diagnostic("option", "a plan can only become a plan");
+    JUMAR_ASSIGN(const plan::Plan plan, plan::read_plan(text, file));
+    JUMAR_RETURN_IF_ERROR(plan::verify(plan));
+    return out_ + plan::write_plan(plan);
+  }
+
+  Result<std::string> graph(std::string_view text, const std::string& file) {
+    JUMAR_ASSIGN(graph::Graph graph, stages_.read(text, file));
+    JUMAR_RETURN_IF_ERROR(request_.passes ? stages_.run_passes(graph, *request_.passes) : stages_.optimize(graph));
+    if (request_.to == Level::kGraph) return out_ + graph::write_graph(graph);
+    JUMAR_ASSIGN(loop::Program program, stages_.lower(graph));
+    return loops(std::move(program), Level::kLoop);
+  }
+
+  Result<std::string> loops(loop::Program program, Level from) {
+    if (request_.to == Level::kLoop) return out_ + loop::write_program(program);
+    if (from < Level::kFused) stages_.fuse(program);
+    if (request_.to == Level::kFused) return out_ + loop::write_program(program);
+    JUMAR_ASSIGN(const jit::CpuTarget target, target_of(options_, false));
+    if (from < Level::kTiled) stages_.tile(program, target);
+    if (from == Level::kTiled) stages_.note_items(program);
+    if (request_.to == Level::kTiled) return out_ + loop::write_program(program);
+    const DistinctKernels kernels = distinct_kernels(program, target.text(), build_id());
+    if (request_.to == Level::kPlan) return out_ + plan::write_plan(stages_.plan(program, kernels));
+    jit::Codegen codegen(target);
+    for (const KernelSource& source : kernels.sources) {
+      jit::KernelModule module(codegen, program, *source.kernel);
+      out_ += fmt::format("# kernel @{}\n", source.name);
+      out_ += request_.to == Level::kLlvm ? module.optimized_ir(codegen) : module.assembly(codegen);
+    }
+    return out_;
+  }
+
+  const OptRequest& request_;
+  const Options& options_;
+  Report& report_;
+  std::string out_;
+  Dumps dumps_;
+  Stages stages_;
+};
+
+}  // namespace
+
+std::optional<Level> level_from_name(std::string_view name) {
+  const auto* const it = std::find(kLevels.begin(), kLevels.end(), name);
+  if (it == kLevels.end()) return std::nullopt;
+  return static_cast<Level>(it - kLevels.begin());
+}
+
+std::vector<std::string> level_names() { return {kLevels.begin(), kLevels.end()}; }
+
+Result<std::string> opt(const OptRequest& request, std::string_view text, const std::string& file,
+                        const Options& options, Report& report) {
+  Result<std::string> out = Run(request, options, report).run(text, file);
+  if (out.ok() && request.print_report) return remarks(report);
+  return out;
+}
+
+std::string options_in_comments(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    if (line.starts_with(kOptionMark)) out += std::string(line.substr(kOptionMark.size())) + "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+}  // namespace jumar::driver

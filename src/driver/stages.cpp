@@ -1,0 +1,146 @@
+#include "driver/stages.h"
+
+#include <algorithm>
+#include <set>
+
+#include "emit/cpu/signature.h"
+#include "emit/host/emit_plan.h"
+#include "fuse/fuse.h"
+#include "loop/lower/lower.h"
+
+namespace jumar::driver {
+namespace {
+
+constexpr std::string_view kAll = "all";
+constexpr std::string_view kChanged = "changed";
+
+void check_stage(const Status& status, std::string_view stage) {
+  CHECK(status.ok(), "after {}: {}", stage, status.error().text());
+}
+
+std::vector<std::string> called_ops(const Options& options, const graph::Graph& graph) {
+  if (std::find(options.call_ops().begin(), options.call_ops().end(), kAll) == options.call_ops().end()) {
+    return options.call_ops();
+  }
+  std::set<std::string> ops;
+  for (const graph::NodeId id : graph.order) ops.insert(graph.nodes[id].op);
+  return {ops.begin(), ops.end()};
+}
+
+}  // namespace
+
+bool Dumps::wants(std::string_view name) const {
+  return std::any_of(wanted_.begin(), wanted_.end(),
+                     [&](const std::string& word) { return word == name || word == kAll || word == kChanged; });
+}
+
+void Dumps::after(std::string_view name, const std::function<std::string()>& text) {
+  if (!wants(name)) return;
+  std::string now = text();
+  const bool only_changed = std::find(wanted_.begin(), wanted_.end(), kChanged) != wanted_.end();
+  if (!only_changed || now != last_) sink_(name, now);
+  last_ = std::move(now);
+}
+
+std::string pass_list() { return ""; }
+
+Result<jit::CpuTarget> target_of(const Options& options, bool must_run) {
+  JUMAR_ASSIGN(jit::CpuTarget target, jit::cpu_target(options.cpu()));
+  if (!must_run || options.cpu() == "host") return target;
+  JUMAR_ASSIGN(const jit::CpuTarget host, jit::host_cpu_target());
+  const bool runs = host.is_x86() == target.is_x86() && host.vector_bits >= target.vector_bits &&
+                    (host.has_avx512 || !target.has_avx512) && (host.has_avx512_bf16 || !target.has_avx512_bf16);
+  if (!runs) {
+    return diagnostic("option", "option cpu is '{}', but this processor ({}) cannot run code for it", options.cpu(),
+                      host.cpu);
+  }
+  return target;
+}
+
+Result<graph::Graph> Stages::read(std::string_view text, const std::string& file) {
+  const StageTimer timer(report_, "read");
+  JUMAR_ASSIGN(graph::Graph graph, graph::read_graph(text, file));
+  JUMAR_RETURN_IF_ERROR(graph::verify(graph));
+  dumps_.after("read", [&] { return graph::write_graph(graph); });
+  return graph;
+}
+
+Status Stages::optimize(graph::Graph&) { return {}; }
+
+Status Stages::run_passes(graph::Graph&, const std::vector<std::string>& names) {
+  if (names.empty()) return {};
+  return diagnostic("option", "unknown pass '{}'", names[0]);
+}
+
+Result<loop::Program> Stages::lower(const graph::Graph& graph) {
+  const StageTimer timer(report_, "lower");
+  loop::LowerOptions options;
+  options.strict = options_.emulate_precision_casts();
+  options.call = called_ops(options_, graph);
+  JUMAR_ASSIGN(loop::Program program, loop::lower(graph, options));
+  check_stage(loop::verify(program), "lower");
+  dumps_.after("lower", [&] { return loop::write_program(program); });
+  return program;
+}
+
+void Stages::fuse(loop::Program& program) {
+  const StageTimer timer(report_, "fuse");
+  fuse::FuseOptions options;
+  options.max_fusions = static_cast<uint32_t>(options_.max_fusions());
+  fuse::FuseReport fusions;
+  fuse::fuse(program, options, fusions);
+  check_stage(loop::verify(program), "fuse");
+  report_.inlined = fusions.inlined;
+  report_.merged = fusions.merged;
+  report_.siblings = fusions.siblings;
+  for (const fuse::Refusal& refusal : fusions.refusals) {
+    report_.refusals.push_back({refusal.producer, refusal.consumer, refusal.reason});
+  }
+  dumps_.after("fuse", [&] { return loop::write_program(program); });
+}
+
+void Stages::tile(loop::Program& program, const jit::CpuTarget&) {
+  const StageTimer timer(report_, "tile");
+  check_stage(loop::verify(program), "tile");
+  note_items(program);
+  dumps_.after("tile", [&] { return loop::write_program(program); });
+}
+
+void Stages::note_items(const loop::Program& program) {
+  for (const loop::Item& item : program.items) {
+    if (const auto* kernel = std::get_if<loop::Kernel>(&item)) {
+      Report::Kernel row{kernel->name, kernel->origin, kernel->nests.size(), 0, 0, ""};
+      for (const loop::Nest& nest : kernel->nests) {
+        row.stages += nest.stages.size();
+        for (const loop::Stage& stage : nest.stages) row.lines += stage.body.size();
+      }
+      report_.kernels.push_back(std::move(row));
+    } else if (const auto* call = std::get_if<loop::Call>(&item)) {
+      if (call->op.starts_with("python.")) {
+        report_.python_calls.push_back({call->op.substr(7), call->reason});
+      } else {
+        report_.add_call(call->op, call->reason);
+      }
+    }
+  }
+}
+
+plan::Plan Stages::plan(const loop::Program& program, const DistinctKernels& kernels) {
+  const StageTimer timer(report_, "plan");
+  std::vector<emit::host::KernelLaunch> launches;
+  for (const loop::Item& item : program.items) {
+    const auto* kernel = std::get_if<loop::Kernel>(&item);
+    if (kernel == nullptr) continue;
+    const std::string& name = kernels.sources[kernels.source_of[launches.size()]].name;
+    emit::cpu::KernelSignature s = emit::cpu::signature(program, *kernel);
+    Report::Kernel& row = report_.kernels[launches.size()];
+    if (row.name != name) row.shared_with = name;
+    launches.push_back({name, std::move(s.buffers), std::move(s.ints), std::move(s.numbers), s.checks, s.units, s.grain});
+  }
+  plan::Plan plan = emit::host::emit_plan(program, launches);
+  check_stage(plan::verify(plan), "plan");
+  dumps_.after("plan", [&] { return plan::write_plan(plan); });
+  return plan;
+}
+
+}  // namespace jumar::driver

@@ -1,0 +1,21 @@
+// The passes over graphs and their default pipeline: rows of graph/passes/passes.def.
+#pragma once
+
+#include "graph/graph.h"
+#include "ir/pass.h"
+
+namespace jumar::graph {
+
+#define JUMAR_GRAPH_PASS(function, name, level, summary) \
+  ir::PassResult function(Graph& graph, ir::PassContext& context);
+#include "graph/passes/passes.def"
+#undef JUMAR_GRAPH_PASS
+
+std::span<const ir::Pass<Graph>> graph_passes();
+std::span<const std::string_view> default_graph_pipeline();
+
+// Runs graph passes by name, with the graph's own verifier and writer.
+Result<std::vector<ir::PassRecord>> run_graph_passes(Graph& graph, std::span<const std::string_view> pipeline,
+                                                     const ir::PassOptions& options = {});
+
+}  // namespace jumar::graph

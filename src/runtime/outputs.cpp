@@ -1,0 +1,123 @@
+#include "runtime/prepared.h"
+
+namespace jumar::runtime {
+namespace {
+
+// A DLPack tensor on a shared block: one allocation with its sizes and strides.
+struct ManagedTensor {
+  DLManagedTensorVersioned managed;
+  SharedBlock* block;
+  std::vector<int64_t> dims;
+};
+
+void delete_managed(DLManagedTensorVersioned* managed) {
+  ManagedTensor* owner = static_cast<ManagedTensor*>(managed->manager_ctx);
+  release(owner->block);
+  delete owner;
+}
+
+}  // namespace
+
+Output& Output::operator=(Output&& other) noexcept {
+  if (this == &other) return *this;
+  drop();
+  kind = std::exchange(other.kind, Kind::kNone);
+  integer = other.integer;
+  number = other.number;
+  tensor = std::move(other.tensor);
+  managed = std::exchange(other.managed, nullptr);
+  input = std::exchange(other.input, std::nullopt);
+  host = std::exchange(other.host, HostObject{});
+  whole = other.whole;
+  dtype = other.dtype;
+  offset = other.offset;
+  sizes = std::move(other.sizes);
+  strides = std::move(other.strides);
+  return *this;
+}
+
+void Output::drop() {
+  tensor.reset();
+  if (managed) managed->deleter(std::exchange(managed, nullptr));
+  if (host.object) host.release(host.object);
+  host = {};
+  input.reset();
+  sizes.clear();
+  strides.clear();
+  kind = Kind::kNone;
+}
+
+bool Run::give_outputs(std::span<Output> outputs) {
+  for (size_t k = 0; k < code_.outputs.size(); ++k) {
+    const OutputCode& code = code_.outputs[k];
+    Output& output = outputs[k];
+    if (code.kind == Output::Kind::kTensor) {
+      if (!give_tensor(code.source.index, output)) return false;
+      continue;
+    }
+    output.kind = code.kind;
+    switch (code.source.kind) {
+      case NumberOperand::Kind::kSlot: output.integer = frame_.values[code.source.index]; break;
+      case NumberOperand::Kind::kNumber: output.number = frame_.numbers[code.source.index]; break;
+      case NumberOperand::Kind::kConstant: output.number = code.source.constant; break;
+      case NumberOperand::Kind::kTensor: break;
+    }
+    if (code.kind == Output::Kind::kBool) output.integer = output.number != 0;
+  }
+  return true;
+}
+
+bool Run::give_tensor(uint32_t tensor, Output& output) {
+  const TensorCode& t = code_.tensors[tensor];
+  const TensorCode& root = code_.tensors[t.root];
+  TensorState& state = frame_.tensors[t.root];
+  if (root.place != Place::kInput && !state.host.object)
+    return torch_ ? give_handle(tensor, output) : give_managed(tensor, output);
+  output.kind = Output::Kind::kAlias;
+  if (root.place == Place::kInput) {
+    output.input = root.input;
+  } else {
+    output.host = state.host;
+    state.host.retain(state.host.object);
+  }
+  output.whole = t.base == kNoIndex;
+  output.dtype = t.dtype;
+  output.offset = frame_.view_bytes[tensor] / t.element_bytes;
+  output.sizes.assign(sizes(tensor), sizes(tensor) + t.rank);
+  output.strides.assign(strides(tensor), strides(tensor) + t.rank);
+  return true;
+}
+
+bool Run::give_handle(uint32_t tensor, Output& output) {
+  const TensorCode& t = code_.tensors[tensor];
+  torch::Handle handle = handle_of(tensor);
+  torch::Handle given = nullptr;
+  // A view with another element type can't be made of a handle, so its elements are copied.
+  bool ok = handle && (is_lent(tensor) ? torch_->aoti_torch_clone_preserve_strides(handle, &given)
+                                       : torch_->aoti_torch_new_tensor_handle(handle, &given)) == 0;
+  if (!ok) return fail(RunError::Kind::kMemory, fmt::format("no memory for %{}", name_of(tensor)));
+  output.kind = Output::Kind::kTensor;
+  output.dtype = t.dtype;
+  output.tensor = torch::Tensor(*torch_, given);
+  return true;
+}
+
+bool Run::give_managed(uint32_t tensor, Output& output) {
+  const TensorCode& t = code_.tensors[tensor];
+  SharedBlock* block = frame_.tensors[t.root].block;
+  CHECK(block != nullptr, "%{} has no memory", name_of(tensor));
+  block->references.fetch_add(1, std::memory_order_relaxed);
+  auto* owner = new ManagedTensor{{}, block, {sizes(tensor), sizes(tensor) + 2 * t.rank}};
+  DLManagedTensorVersioned& managed = owner->managed;
+  managed.version = {1, 0};
+  managed.manager_ctx = owner;
+  managed.deleter = delete_managed;
+  managed.dl_tensor = {data_of(tensor), {kDlCpu, 0}, static_cast<int32_t>(t.rank), dl_dtype(t.dtype),
+                       owner->dims.data(), owner->dims.data() + t.rank, 0};
+  output.kind = Output::Kind::kManaged;
+  output.dtype = t.dtype;
+  output.managed = &managed;
+  return true;
+}
+
+}  // namespace jumar::runtime

@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/prepared.h"
+
+namespace jumar::runtime {
+namespace {
+
+// What the thread pool's function gets: it calls the kernel on a range of units.
+struct KernelCall {
+  KernelFn kernel;
+  void** args;
+};
+
+void run_range(int64_t begin, int64_t end, void* context) {
+  const KernelCall* call = static_cast<const KernelCall*>(context);
+  call->kernel(begin, end, call->args);
+}
+
+}  // namespace
+
+bool Run::execute() {
+  if (torch_ && !code_.launches.empty()) torch_->torch_get_num_threads(&frame_.threads);
+  for (const Action& action : code_.actions) {
+    bool ok = true;
+    switch (action.kind) {
+      case Action::Kind::kMake: ok = make(action.index); break;
+      case Action::Kind::kLaunch: ok = launch(code_.launches[action.index]); break;
+      case Action::Kind::kCall: ok = call(code_.calls[action.index]); break;
+      case Action::Kind::kBind: ok = bind(code_.binds[action.index]); break;
+      case Action::Kind::kSettle: ok = settle(action.index); break;
+      case Action::Kind::kNumber: ok = number(code_.numbers[action.index]); break;
+      case Action::Kind::kCheck: ok = check(code_.checks[action.index]); break;
+      case Action::Kind::kRelease: release_root(action.index); break;
+    }
+    if (!ok) return false;
+  }
+  return true;
+}
+
+bool Run::launch(const LaunchCode& launch) {
+  int64_t units = frame_.values[launch.units];
+  if (units <= 0) return true;
+  uint64_t* word = frame_.words.data();
+  for (uint32_t tensor : launch.tensors) *word++ = reinterpret_cast<uint64_t>(data_of(tensor));
+  if (launch.checks_indices) {
+    frame_.status = IndexStatus{};
+    *word++ = reinterpret_cast<uint64_t>(&frame_.status);
+  }
+  for (Slot slot : launch.ints) *word++ = static_cast<uint64_t>(frame_.values[slot]);
+  for (uint32_t number : launch.floats) std::memcpy(word++, &frame_.numbers[number], sizeof(double));
+
+  void** args = reinterpret_cast<void**>(frame_.words.data());
+  int64_t grain = std::max<int64_t>(frame_.values[launch.grain], 1);
+  if (torch_ && frame_.threads > 1 && units > grain) {
+    KernelCall call{launch.kernel, args};
+    if (torch_->torch_parallel_for(0, units, grain, run_range, &call) != 0)
+      return fail(RunError::Kind::kOpFailed, fmt::format("libtorch's thread pool failed in @{}", launch.source->kernel),
+                  launch.step);
+  } else {
+    launch.kernel(0, units, args);
+  }
+  return !launch.checks_indices || frame_.status.flag == 0 || index_failure(launch);
+}
+
+bool Run::index_failure(const LaunchCode& launch) {
+  return fail(RunError::Kind::kIndex,
+              fmt::format("index {} is out of bounds for a dimension of size {}", frame_.status.index,
+                          frame_.status.size),
+              launch.step);
+}
+
+bool Run::bind(const BindCode& bind) {
+  int64_t found = 0;
+  if (bind.source == plan::BindStep::Source::kItem) {
+    TensorView view = view_of(bind.tensor);
+    for (int32_t k = 0; k < view.rank; ++k)
+      if (view.sizes[k] != 1)
+        return result_error(bind.step, fmt::format("the item of %{}, which is {}, is asked for", name_of(bind.tensor),
+                                                   type_text(view)));
+    std::optional<int64_t> item = integer_at(view.data, view.dtype);
+    if (!item) return fail(RunError::Kind::kNumber, "an item is beyond 63 bits", bind.step);
+    found = *item;
+  } else {
+    TensorView real;
+    if (!real_layout(bind.tensor, real)) return false;
+    if (bind.dim >= static_cast<uint32_t>(real.rank))
+      return result_error(bind.step, fmt::format("%{} is {}, which has no dimension {}", name_of(bind.tensor),
+                                                 type_text(real), bind.dim));
+    found = bind.source == plan::BindStep::Source::kSize ? real.sizes[bind.dim] : real.strides[bind.dim];
+  }
+  if (!solve(bind.symbol, bind.coefficient, bind.rest, found))
+    return fail(RunError::Kind::kNumber, fmt::format("a symbol cannot be computed from {}", found), bind.step);
+  return check_symbol(bind.symbol, bind.step) && run_stage(bind.stage, bind.step);
+}
+
+bool Run::check_symbol(Slot slot, std::optional<uint32_t> step) {
+  for (const SymbolCode& symbol : code_.symbols) {
+    int64_t value = frame_.values[symbol.slot];
+    if (symbol.slot != slot || (value >= symbol.range.lo && value <= symbol.range.hi)) continue;
+    return fail(RunError::Kind::kOpResult,
+                fmt::format("{} = {} is outside the range that the plan was compiled for",
+                            sym::text(code_.program.expr(slot)), value),
+                step);
+  }
+  return true;
+}
+
+bool Run::number(const NumberCode& number) {
+  double operands[2] = {0, 0};
+  for (size_t k = 0; k < number.operands.size(); ++k) {
+    const NumberOperand& operand = number.operands[k];
+    switch (operand.kind) {
+      case NumberOperand::Kind::kSlot: operands[k] = static_cast<double>(frame_.values[operand.index]); break;
+      case NumberOperand::Kind::kNumber: operands[k] = frame_.numbers[operand.index]; break;
+      case NumberOperand::Kind::kConstant: operands[k] = operand.constant; break;
+      case NumberOperand::Kind::kTensor: {
+        TensorView view = view_of(operand.index);
+        std::optional<double> item = number_at(view.data, view.dtype);
+        for (int32_t axis = 0; axis < view.rank; ++axis)
+          if (view.sizes[axis] != 1) item.reset();
+        if (!item)
+          return fail(RunError::Kind::kNumber, fmt::format("%{} is {}, which has no item", name_of(operand.index),
+                                                           type_text(view)), number.step);
+        frame_.numbers[number.result] = *item;
+        return true;
+      }
+    }
+  }
+  Result<double> value = number_value(number.op, operands[0], operands[1]);
+  if (!value.ok()) return fail(RunError::Kind::kNumber, value.error().message, number.step);
+  frame_.numbers[number.result] = *value;
+  return true;
+}
+
+bool Run::check(const CheckCode& check) {
+  if (frame_.values[check.predicate] != 0) return true;
+  return fail(RunError::Kind::kCheck, check.source->message, check.step);
+}
+
+bool Run::make(uint32_t tensor) {
+  const TensorCode& t = code_.tensors[tensor];
+  TensorState& state = frame_.tensors[tensor];
+  int64_t bytes = frame_.extent_bytes[tensor];
+  void* data = nullptr;
+  if (torch_) {
+    state.handle = fresh_tensor(code_.engine, t.dtype, t.rank, sizes(tensor), strides(tensor), bytes);
+    if (state.handle) torch_->aoti_torch_get_data_ptr(state.handle.get(), &data);
+  } else if (Block block = code_.engine.pool->take(bytes)) {
+    data = block.data();
+    state.block = new SharedBlock{std::move(block), 1};
+  }
+  if (!data && bytes > 0)
+    return fail(RunError::Kind::kMemory, fmt::format("no memory for %{}, {} bytes", name_of(tensor), bytes));
+  frame_.data[tensor] = data;
+  return true;
+}
+
+void Run::release_root(uint32_t tensor) {
+  TensorState& state = frame_.tensors[tensor];
+  state.handle.reset();
+  if (state.host.object) state.host.release(state.host.object);
+  state.host = {};
+  release(state.block);
+  state.block = nullptr;
+}
+
+Run::~Run() {
+  for (uint32_t tensor : code_.owning) release_root(tensor);
+  frame_.temporaries.clear();
+  frame_.results.tensors.clear();
+  frame_.arena.reset();
+}
+
+}  // namespace jumar::runtime
