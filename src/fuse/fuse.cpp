@@ -98,7 +98,8 @@ class Fusion {
     return loaded_once(producer, buffer, consumer);
   }
 
-  // One load, in one nest, that runs over no more points than the producer does: nothing is computed twice.
+  // One load, in one nest, that runs over no more points than the producer does: nothing is computed twice. A guarded
+  // load is taken at the producer's points only; its nest may run over as many points beside them.
   bool loaded_once(GroupId producer, BufferId buffer, const loop::Nest& consumer) {
     if (dependence_.readers(buffer).size() != 1) return false;
     sym::Context& cx = program_.cx();
@@ -114,6 +115,7 @@ class Fusion {
       for (const loop::Stage::Line& line : stage.body) {
         if (line.inst.kind != InstKind::kLoad || line.inst.buffer != buffer) continue;
         Expr here = cx.mul(point_count(cx, consumer.kept), point_count(cx, stage.inner));
+        if (line.inst.guard) there = cx.mul(there, 2);
         return sym::proves_le(cx, here, there, program_.facts());
       }
     }

@@ -36,6 +36,27 @@ std::vector<EntryBinding> candidates(const Plan& plan) {
   return rows;
 }
 
+// Whether at most one symbol of the row is unknown; that one is solved for and gets bound.
+Result<bool> solve(const Plan& plan, EntryBinding& row, std::unordered_set<Expr>& bound, bool symbolic) {
+  Expr unknown;
+  for (Expr symbol : sym::symbols_of(row.expr)) {
+    if (bound.contains(symbol)) continue;
+    if (unknown) return false;
+    unknown = symbol;
+  }
+  if (!unknown) return true;
+  std::optional<sym::Linear> linear = sym::linear_in(plan.cx(), row.expr, unknown);
+  if (!linear)
+    return diagnostic("verify", "{} = {} cannot be solved for {}", sym::text(row.expr), place_text(plan, row),
+                      sym::text(unknown));
+  if (!symbolic && !linear->coefficient.is_const()) return false;
+  row.symbol = unknown;
+  row.coefficient = linear->coefficient;
+  row.rest = linear->rest;
+  bound.insert(unknown);
+  return true;
+}
+
 }  // namespace
 
 bool is_entry_bind(const Plan& plan, const BindStep& bind) {
@@ -47,37 +68,25 @@ bool is_entry_bind(const Plan& plan, const BindStep& bind) {
 
 Result<std::vector<EntryBinding>> entry_bindings(const Plan& plan) {
   std::vector<EntryBinding> waiting = candidates(plan);
+  for (const EntryBinding& row : waiting)
+    if (!row.expr) return diagnostic("verify", "{} has an empty expression", place_text(plan, row));
   std::vector<EntryBinding> rows;
   std::unordered_set<Expr> bound;
-  // A row may need a symbol that a later one binds, so passes over what is left repeat until none is.
+  // A row may need a symbol that a later one binds, so passes over what is left repeat. A coefficient that is
+  // itself a symbol may be 0 in a call, so such rows are solved only when nothing else makes progress.
+  bool symbolic = false;
   while (!waiting.empty()) {
     std::vector<EntryBinding> rest;
+    bool progress = false;
     for (EntryBinding& row : waiting) {
-      if (!row.expr) return diagnostic("verify", "{} has an empty expression", place_text(plan, row));
-      std::vector<Expr> unknown;
-      for (Expr symbol : sym::symbols_of(row.expr))
-        if (!bound.contains(symbol)) unknown.push_back(symbol);
-      if (unknown.size() > 1) {
-        rest.push_back(row);
-        continue;
-      }
-      if (unknown.size() == 1) {
-        std::optional<sym::Linear> linear = sym::linear_in(plan.cx(), row.expr, unknown[0]);
-        if (!linear)
-          return diagnostic("verify", "{} = {} cannot be solved for {}", sym::text(row.expr), place_text(plan, row),
-                            sym::text(unknown[0]));
-        row.symbol = unknown[0];
-        row.coefficient = linear->coefficient;
-        row.rest = linear->rest;
-        bound.insert(row.symbol);
-      } else if (row.source != EntryBinding::Source::kInt) {
-        return diagnostic("verify", "bind {} = {} binds no symbol", sym::text(row.expr), place_text(plan, row));
-      }
-      rows.push_back(row);
+      JUMAR_ASSIGN(bool solved, solve(plan, row, bound, symbolic && !progress));
+      progress = progress || solved;
+      (solved ? rows : rest).push_back(row);
     }
-    if (rest.size() == waiting.size())
+    if (!progress && symbolic)
       return diagnostic("verify", "{} = {} has several unbound symbols", sym::text(rest[0].expr),
                         place_text(plan, rest[0]));
+    symbolic = !progress;
     waiting = std::move(rest);
   }
   return rows;

@@ -28,7 +28,7 @@ struct EntryBinding {
 
 bool is_entry_bind(const Plan& plan, const BindStep& bind);
 
-// A diagnostic when a binding can't be solved, binds nothing, or needs a symbol that nothing binds.
+// A diagnostic when a binding can't be solved or needs a symbol that nothing binds.
 Result<std::vector<EntryBinding>> entry_bindings(const Plan& plan);
 
 }  // namespace jumar::plan

@@ -1,5 +1,6 @@
 #include <unordered_map>
 
+#include "ir/arg_text.h"
 #include "plan/plan.h"
 
 namespace jumar::plan {
@@ -7,25 +8,14 @@ namespace {
 
 using sym::Expr;
 
-// Lists nest at most this deep: more can only be a broken text, and would cost the reader's stack.
-constexpr int kMaxListDepth = 16;
 // Input positions are below this: a larger one can only be a broken text.
 constexpr int64_t kMaxInputs = 1 << 20;
 
-std::optional<WordArg::Kind> word_kind(std::string_view name) {
-  if (name == "dtype") return WordArg::Kind::kDType;
-  if (name == "layout") return WordArg::Kind::kLayout;
-  if (name == "memory_format") return WordArg::Kind::kMemoryFormat;
-  if (name == "device") return WordArg::Kind::kDevice;
-  return std::nullopt;
-}
-
 bool is_reserved(std::string_view name) {
-  constexpr std::string_view kReserved[] = {"none", "true", "false", "inf",    "nan",           "min",  "max",
-                                            "and",  "or",   "not",   "layout", "memory_format", "dtype", "device"};
+  constexpr std::string_view kReserved[] = {"none", "true", "false", "inf", "nan", "min", "max", "and", "or", "not"};
   for (std::string_view word : kReserved)
     if (word == name) return true;
-  return name.find('.') != std::string_view::npos;
+  return ir::word_kind_from_name(name) || name.find('.') != std::string_view::npos;
 }
 
 class Reader {
@@ -45,7 +35,7 @@ class Reader {
     while (!lexer_.accept_word("return")) JUMAR_RETURN_IF_ERROR(step());
     if (!lexer_.peek_punct("}")) {
       do {
-        JUMAR_ASSIGN(Arg arg, argument(0));
+        JUMAR_ASSIGN(Arg arg, argument());
         plan_.outputs.push_back(std::move(arg));
       } while (lexer_.accept_punct(","));
     }
@@ -98,48 +88,14 @@ class Reader {
     return lexer_.expect_int();
   }
 
-  // schema aten.mm.default(Tensor self, Tensor mat2) -> (Tensor)
   Status schema() {
     Token at = lexer_.peek();
-    JUMAR_ASSIGN(std::string op, lexer_.expect_any_word("an operator's name"));
-    if (!plan_.schemas.empty() && plan_.schemas.back().first >= op)
-      return lexer_.error_at(at, fmt::format("schema lines are sorted by name, each once: {} comes after {}", op,
-                                             plan_.schemas.back().first));
-    Schema schema;
-    JUMAR_RETURN_IF_ERROR(lexer_.expect_punct("("));
-    while (!lexer_.accept_punct(")")) {
-      if (!schema.args.empty()) JUMAR_RETURN_IF_ERROR(lexer_.expect_punct(","));
-      SchemaArg arg;
-      JUMAR_ASSIGN(arg.type, schema_type());
-      JUMAR_ASSIGN(arg.name, lexer_.expect_any_word("an argument's name"));
-      schema.args.push_back(std::move(arg));
-    }
-    JUMAR_RETURN_IF_ERROR(lexer_.expect_punct("->"));
-    JUMAR_RETURN_IF_ERROR(lexer_.expect_punct("("));
-    while (!lexer_.accept_punct(")")) {
-      if (!schema.returns.empty()) JUMAR_RETURN_IF_ERROR(lexer_.expect_punct(","));
-      JUMAR_ASSIGN(std::string type, schema_type());
-      schema.returns.push_back(std::move(type));
-    }
-    plan_.schemas.emplace_back(std::move(op), std::move(schema));
+    JUMAR_ASSIGN(auto named, ir::read_schema(lexer_));
+    if (!plan_.schemas.empty() && plan_.schemas.back().first >= named.first)
+      return lexer_.error_at(at, fmt::format("schema lines are sorted by name, each once: {} comes after {}",
+                                             named.first, plan_.schemas.back().first));
+    plan_.schemas.push_back(std::move(named));
     return {};
-  }
-
-  // Tensor, SymInt[2]?, Tensor?[]
-  Result<std::string> schema_type() {
-    JUMAR_ASSIGN(std::string type, lexer_.expect_any_word("a type such as Tensor"));
-    while (true) {
-      if (lexer_.accept_punct("?")) {
-        type += '?';
-      } else if (lexer_.accept_punct("[")) {
-        type += '[';
-        if (lexer_.peek().kind == TokenKind::kInt) type += lexer_.next().text;
-        JUMAR_RETURN_IF_ERROR(lexer_.expect_punct("]"));
-        type += ']';
-      } else {
-        return type;
-      }
-    }
   }
 
   Result<Expr> expr() { return sym::read_expr(plan_.cx(), lexer_, resolve_); }
@@ -343,7 +299,7 @@ class Reader {
     CallStep step;
     JUMAR_ASSIGN(step.op, lexer_.expect_any_word("an operator's name"));
     JUMAR_RETURN_IF_ERROR(lexer_.expect_punct("("));
-    JUMAR_ASSIGN(step.args, list(")", 0));
+    JUMAR_ASSIGN(step.args, arguments());
     step.into = lexer_.accept_word("into");
     if (step.into || lexer_.accept_punct("->")) {
       JUMAR_ASSIGN(step.results, results());
@@ -368,7 +324,7 @@ class Reader {
       return lexer_.error_at(at, fmt::format("a callable is a number from 0, found {}", callable));
     step.callable = static_cast<uint32_t>(callable);
     JUMAR_RETURN_IF_ERROR(lexer_.expect_punct("("));
-    JUMAR_ASSIGN(step.args, list(")", 0));
+    JUMAR_ASSIGN(step.args, arguments());
     if (lexer_.accept_punct("->")) {
       JUMAR_ASSIGN(step.results, results());
     }
@@ -382,7 +338,7 @@ class Reader {
     JUMAR_RETURN_IF_ERROR(lexer_.expect_punct("="));
     JUMAR_ASSIGN(step.op, lexer_.expect_any_word("an operation on numbers"));
     JUMAR_RETURN_IF_ERROR(lexer_.expect_punct("("));
-    JUMAR_ASSIGN(step.args, list(")", 0));
+    JUMAR_ASSIGN(step.args, arguments());
     return StepData(std::move(step));
   }
 
@@ -395,73 +351,20 @@ class Reader {
     return StepData(std::move(step));
   }
 
-  // Arguments up to and with the closing bracket; the opening one is consumed.
-  Result<ArgList> list(std::string_view close, int depth) {
-    ArgList args;
-    if (lexer_.accept_punct(close)) return args;
-    while (true) {
-      JUMAR_ASSIGN(Arg arg, argument(depth));
-      args.push_back(std::move(arg));
-      if (lexer_.accept_punct(close)) return args;
-      if (!lexer_.accept_punct(",")) return lexer_.expected(fmt::format("',' or '{}'", close));
-    }
+  // What `%name` stands for in an argument: an int input stands for its expression.
+  Result<Arg> reference(const Token& at) const {
+    auto found = names_.find(std::string(at.text));
+    if (found == names_.end()) return lexer_.error_at(at, fmt::format("%{} is not declared above", at.text));
+    return found->second;
   }
 
-  Result<Arg> argument(int depth) {
-    Token at = lexer_.peek();
-    if (at.kind == TokenKind::kValue) {
-      lexer_.next();
-      auto found = names_.find(std::string(at.text));
-      if (found == names_.end()) return lexer_.error_at(at, fmt::format("%{} is not declared above", at.text));
-      return found->second;
-    }
-    if (at.kind == TokenKind::kString) {
-      JUMAR_ASSIGN(std::string text, lexer_.expect_string());
-      return Arg(std::move(text));
-    }
-    if (lexer_.accept_punct("[")) {
-      if (depth >= kMaxListDepth) return lexer_.error_at(at, "lists are nested too deep");
-      JUMAR_ASSIGN(ArgList items, list("]", depth + 1));
-      return Arg(std::move(items));
-    }
-    if (lexer_.accept_word("none")) return Arg();
-    if (lexer_.accept_word("true")) return Arg(true);
-    if (lexer_.accept_word("false")) return Arg(false);
-    if (at.kind == TokenKind::kWord)
-      if (std::optional<WordArg::Kind> kind = word_kind(at.text)) return word(*kind);
-    if (starts_float()) {
-      JUMAR_ASSIGN(double value, lexer_.expect_float());
-      return Arg(value);
-    }
-    if (at.kind == TokenKind::kEnd || (at.kind == TokenKind::kPunct && at.text != "(" && at.text != "-"))
-      return lexer_.expected("an argument");
-    JUMAR_ASSIGN(Expr value, expr());
-    return Arg(value);
+  Result<Arg> argument() {
+    return ir::read_arg<Arg>(plan_.cx(), lexer_, resolve_, [this](const Token& at) { return reference(at); });
   }
 
-  bool starts_float() {
-    Lexer::Mark mark = lexer_.mark();
-    lexer_.accept_punct("-");
-    bool found = lexer_.peek().kind == TokenKind::kFloat || lexer_.peek_word("inf") || lexer_.peek_word("nan");
-    lexer_.reset(mark);
-    return found;
-  }
-
-  // dtype(f32), device("cpu")
-  Result<Arg> word(WordArg::Kind kind) {
-    lexer_.next();
-    WordArg arg{kind, {}};
-    JUMAR_RETURN_IF_ERROR(lexer_.expect_punct("("));
-    if (kind == WordArg::Kind::kDevice) {
-      JUMAR_ASSIGN(arg.word, lexer_.expect_string());
-    } else {
-      Token at = lexer_.peek();
-      JUMAR_ASSIGN(arg.word, lexer_.expect_any_word("a word such as f32 or strided"));
-      if (kind == WordArg::Kind::kDType && !ir::dtype_from_name(arg.word))
-        return lexer_.error_at(at, fmt::format("'{}' is no element type", arg.word));
-    }
-    JUMAR_RETURN_IF_ERROR(lexer_.expect_punct(")"));
-    return Arg(std::move(arg));
+  // Arguments up to and with the closing parenthesis; the opening one is consumed.
+  Result<ArgList> arguments() {
+    return ir::read_args<Arg>(plan_.cx(), lexer_, resolve_, [this](const Token& at) { return reference(at); }, ")");
   }
 
   Lexer lexer_;

@@ -1,17 +1,8 @@
+#include "ir/arg_text.h"
 #include "plan/plan.h"
 
 namespace jumar::plan {
 namespace {
-
-std::string word_kind_name(WordArg::Kind kind) {
-  switch (kind) {
-    case WordArg::Kind::kDType: return "dtype";
-    case WordArg::Kind::kLayout: return "layout";
-    case WordArg::Kind::kMemoryFormat: return "memory_format";
-    case WordArg::Kind::kDevice: return "device";
-  }
-  CHECK(false, "word kind {}", static_cast<int>(kind));
-}
 
 std::string bound_text(int64_t bound) {
   if (bound == sym::Range::kMin) return "-inf";
@@ -25,7 +16,7 @@ class Writer {
 
   std::string run() {
     out_ = fmt::format("plan @{}{} {{\n", plan_.name, symbols());
-    for (const auto& [op, schema] : plan_.schemas) line(schema_text(op, schema));
+    for (const auto& [op, schema] : plan_.schemas) line(ir::schema_text(op, schema));
     for (const IntInput& input : plan_.int_inputs)
       line(fmt::format("%{}: int({}) = input {}", int_name(input), sym::text(input.expr), input.index));
     for (const Tensor& tensor : plan_.tensors) line(tensor_text(tensor));
@@ -53,20 +44,6 @@ class Writer {
       if (&info != &plan_.symbols.front()) out += ", ";
       out += fmt::format("{} in [{}, {}]", sym::text(info.symbol), bound_text(info.range.lo),
                          bound_text(info.range.hi));
-    }
-    return out + ")";
-  }
-
-  static std::string schema_text(const std::string& op, const Schema& schema) {
-    std::string out = "schema " + op + "(";
-    for (const SchemaArg& arg : schema.args) {
-      if (&arg != &schema.args.front()) out += ", ";
-      out += arg.type + " " + arg.name;
-    }
-    out += ") -> (";
-    for (const std::string& type : schema.returns) {
-      if (&type != &schema.returns.front()) out += ", ";
-      out += type;
     }
     return out + ")";
   }
@@ -103,24 +80,8 @@ class Writer {
   }
 
   std::string list(const ArgList& args) const {
-    return join(args, [this](const Arg& arg) { return arg_text(arg); });
+    return ir::write_args(args, [this](auto id) { return name(id); });
   }
-
-  std::string arg_text(const Arg& arg) const {
-    return std::visit([this](const auto& data) { return arg_data_text(data); }, arg.data);
-  }
-  std::string arg_data_text(NoneArg) const { return "none"; }
-  std::string arg_data_text(TensorId id) const { return name(id); }
-  std::string arg_data_text(NumberId id) const { return name(id); }
-  std::string arg_data_text(sym::Expr e) const { return sym::text(e); }
-  std::string arg_data_text(double value) const { return float_text(value); }
-  std::string arg_data_text(bool value) const { return value ? "true" : "false"; }
-  std::string arg_data_text(const std::string& text) const { return quoted(text); }
-  std::string arg_data_text(const WordArg& word) const {
-    bool text = word.kind == WordArg::Kind::kDevice;
-    return fmt::format("{}({})", word_kind_name(word.kind), text ? quoted(word.word) : word.word);
-  }
-  std::string arg_data_text(const ArgList& items) const { return "[" + list(items) + "]"; }
 
   std::string names(const std::vector<TensorId>& ids) const {
     return join(ids, [this](TensorId id) { return name(id); });

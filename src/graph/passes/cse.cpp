@@ -45,6 +45,8 @@ class Cse {
     if (!same_types(graph_, first, node)) return;
     for (size_t k = 0; k < node.results.size(); ++k) {
       ValueId result = node.results[k];
+      bool is_output = storage_.is_output(result);
+      if (uses_[result.index()] == 0 && !is_output) continue;
       // Two tensors that a caller receives stay two, also when it receives a view of them.
       if (graph_.values[result].kind == ValueKind::kTensor && storage_.escapes(result)) continue;
       replacement_.set(result, first.results[k]);
@@ -55,6 +57,7 @@ class Cse {
   Graph& graph_;
   StorageFacts storage_;
   Replacement replacement_;
+  std::vector<uint32_t> uses_ = use_counts(graph_);
   std::unordered_map<std::string, NodeId> seen_;  // looked up only, never iterated
   uint32_t changes_ = 0;
 };

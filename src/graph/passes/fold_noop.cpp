@@ -111,19 +111,10 @@ class FoldNoop {
     ++changes_;
   }
 
-  // Uses as operands of nodes.
-  static std::vector<uint32_t> count_uses(const Graph& graph) {
-    std::vector<uint32_t> uses(graph.values.size(), 0);
-    for (NodeId id : graph.order) {
-      for (const Arg& arg : graph.nodes[id].args) for_each_value(arg, [&](ValueId v) { ++uses[v.index()]; });
-    }
-    return uses;
-  }
-
   Graph& graph_;
   StorageFacts storage_;
   Replacement replacement_;
-  std::vector<uint32_t> uses_ = count_uses(graph_);
+  std::vector<uint32_t> uses_ = use_counts(graph_);
   uint32_t changes_ = 0;
 };
 

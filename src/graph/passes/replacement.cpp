@@ -27,4 +27,12 @@ void Replacement::apply(Arg& arg) const {
   }
 }
 
+std::vector<uint32_t> use_counts(const Graph& graph) {
+  std::vector<uint32_t> uses(graph.values.size(), 0);
+  for (NodeId id : graph.order) {
+    for (const Arg& arg : graph.nodes[id].args) for_each_value(arg, [&](ValueId value) { ++uses[value.index()]; });
+  }
+  return uses;
+}
+
 }  // namespace jumar::graph

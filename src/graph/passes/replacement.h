@@ -27,4 +27,7 @@ class Replacement {
   std::vector<ValueId> by_;  // invalid: itself
 };
 
+// How often each value is an operand of a node in the program.
+std::vector<uint32_t> use_counts(const Graph& graph);
+
 }  // namespace jumar::graph

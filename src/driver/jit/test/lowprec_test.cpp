@@ -194,7 +194,7 @@ TEST(Lowprec, FloatsOutsideAnIntegersRangeConvertAsInEagerPyTorch) {
   constexpr uint64_t kTop64 = uint64_t{1} << 63;
   expect_ints<uint64_t>(values, {kTop64, 0, kTop64, 3000000000u, static_cast<uint64_t>(-3000000000),
                                  (uint64_t{1} << 33) + 4096, static_cast<uint64_t>(-(int64_t{1} << 33)),
-                                 uint64_t{1} << 61, kTop64, 0x1.8p63, static_cast<uint64_t>(-1),
+                                 uint64_t{1} << 61, kTop64, uint64_t{3} << 62, static_cast<uint64_t>(-1),
                                  static_cast<uint64_t>(-5), 300, static_cast<uint64_t>(-300), 70000,
                                  uint64_t{1} << 31, static_cast<uint64_t>(-(int64_t{1} << 31)), 0});
 }

@@ -109,9 +109,12 @@ Samples<T> samples(const Domain& domain, int count) {
   return result;
 }
 
-// Functions with zeros that no formula in one precision can resolve: errors count in ulps of at least 1.
-bool counts_absolutely(const std::string& name, double x) {
-  return name == "digamma" || (name == "lgamma" && x < 0);
+// Next to zeros that no formula in one precision resolves, errors count relative to the parts whose difference
+// is small: to at least 1 for digamma, and to lgamma(1 - x) for negative x.
+long double least_scale(const std::string& name, double x) {
+  if (name == "digamma") return 1;
+  if (name == "lgamma" && x < 0) return std::max(1.0L, std::lgamma(1 - static_cast<long double>(x)));
+  return 0;
 }
 
 // Functions that may return 0 instead of a subnormal number.
@@ -120,8 +123,9 @@ bool flushes(const std::string& name) { return name == "sigmoid" || name == "exp
 template <class T>
 double error_of(const std::string& name, T x, T got, long double want) {
   const double distance = static_cast<double>(std::fabs(got - want));
-  if (counts_absolutely(name, x) && std::fabs(want) < 1 && std::isfinite(got)) {
-    return distance / std::numeric_limits<T>::epsilon();
+  const long double scale = least_scale(name, x);
+  if (std::fabs(want) < scale && std::isfinite(got) && std::isfinite(scale)) {
+    return distance / (std::numeric_limits<T>::epsilon() * std::exp2(std::floor(std::log2(scale))));
   }
   if (flushes(name) && std::fabs(want) < std::numeric_limits<T>::min() && std::isfinite(got)) {
     return distance / std::numeric_limits<T>::min();
