@@ -1,11 +1,12 @@
-# jumar_library(<folder> [FLAT] [DEPS ...] [LIBS ...] [EXCLUDE ...])
+# jumar_library(<folder> [FLAT] [DEPS ...] [LIBS ...] [TEST_DEPS ...])
 #
 # Declares the static library jumar_<folder> from the .cpp files under src/<folder> and, when tests are
 # built, the binary jumar_<folder>_test from src/<folder>/test/*_test.cpp. FLAT takes only the folder's own
-# files, for folders whose subfolders are libraries of their own. DEPS are other folders, LIBS are targets.
+# files, for folders whose subfolders are libraries of their own. DEPS are other folders, LIBS are targets;
+# TEST_DEPS are folders that the tests alone need.
 # Slashes in a folder's name become underscores in target names.
 function(jumar_library folder)
-  cmake_parse_arguments(ARG "FLAT" "" "DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "FLAT" "" "DEPS;LIBS;TEST_DEPS" ${ARGN})
   string(REPLACE "/" "_" name "${folder}")
   set(dir "${PROJECT_SOURCE_DIR}/src/${folder}")
   if(ARG_FLAT)
@@ -42,6 +43,10 @@ function(jumar_library folder)
     target_compile_definitions(jumar_${name}_test PRIVATE JUMAR_TEST_DIR="${dir}/test"
                                JUMAR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_link_libraries(jumar_${name}_test PRIVATE jumar_${name} GTest::gtest GTest::gtest_main)
+    foreach(dep IN LISTS ARG_TEST_DEPS)
+      string(REPLACE "/" "_" dep_name "${dep}")
+      target_link_libraries(jumar_${name}_test PRIVATE jumar_${dep_name})
+    endforeach()
     add_test(NAME ${name} COMMAND jumar_${name}_test)
   endif()
 endfunction()

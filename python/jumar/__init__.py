@@ -3,9 +3,9 @@
     compiled = torch.compile(model, backend="jumar")        # needs no `import jumar`
     print(jumar.explain(model, *inputs))                    # kernels, called operators, refusals and why
 
-Exceptions: Error, and its kinds CompileError (a graph, an option or a file is at fault), InputError (an argument
-is not what the function was compiled for) and InternalError (a bug in Jumar; the message names a file that
-reproduces it).
+Exceptions: Error, and its kinds CompileError (a graph, an option or a file is at fault), InputError (an
+argument is not what the function was compiled for) and InternalError (a bug in Jumar; the message names a
+file that reproduces it).
 """
 
 from __future__ import annotations
@@ -26,9 +26,11 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'jumar' has no attribute {name!r}")
 
 
-def explain(model: Any, *inputs: Any, dynamic: bool | None = None, options: dict[str, Any] | None = None) -> Any:
-    """Compiles and runs `model(*inputs)` and tells what became of each graph: an `Explanation` to print or read.
-    With grad enabled the backward graph is compiled as well."""
+def explain(
+    model: Any, *inputs: Any, dynamic: bool | None = None, options: dict[str, Any] | None = None
+) -> Any:
+    """Compiles and runs `model(*inputs)` and tells what became of each graph: an `Explanation` to print or
+    read. With grad enabled the backward graph is compiled as well."""
     from .explanation import explain as run
 
     return run(model, *inputs, dynamic=dynamic, options=options)

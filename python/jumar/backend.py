@@ -1,9 +1,9 @@
 """The Dynamo backend: `torch.compile(model, backend="jumar")`.
 
-AOTAutograd owns aliases, mutation and the split into forward and backward; the compiler sees functional graphs.
-Each goes through `compile_graph`: printed as text (capture.py), compiled by the native extension, and returned as
-a function of one list that it empties. A graph that text cannot express runs eagerly, with a warning that says
-why; so does one that fails to compile, if the option `fallback_on_error` is set.
+AOTAutograd owns aliases, mutation and the split into forward and backward; the compiler sees functional
+graphs. Each goes through `compile_graph`: printed as text (capture.py), compiled by the native extension, and
+returned as a function of one list that it empties. A graph that text cannot express runs eagerly, with a
+warning that says why; so does one that fails to compile, if the option `fallback_on_error` is set.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ Compiled = Callable[[list[Any]], Sequence[Any]]
 Options = Mapping[str, Any]
 Report = Callable[[dict[str, Any]], None]
 
-# Modes that torch.compile documents. Jumar compiles in one way: they are accepted, so that code which names one
-# runs, and change nothing.
+# Modes that torch.compile documents. Jumar compiles in one way: they are accepted, so that code which names
+# one runs, and change nothing.
 _MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 
 
@@ -44,7 +44,10 @@ def jumar(
 
 
 def compile_dynamo_graph(
-    gm: fx.GraphModule, example_inputs: Sequence[Any], options: Options | None = None, report: Report | None = None
+    gm: fx.GraphModule,
+    example_inputs: Sequence[Any],
+    options: Options | None = None,
+    report: Report | None = None,
 ) -> Callable[..., Any]:
     """`report` receives what became of each graph, as a dict."""
     options = dict(options or {})

@@ -14,8 +14,8 @@ _PYTHON_KEYS = ("CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd",
 
 @functools.lru_cache(maxsize=None)
 def is_python_operator(op: torch._ops.OpOverload) -> bool:
-    """Whether the operator's kernel is a Python function: it is then called from Python, with the interpreter's
-    lock held and its exceptions intact."""
+    """Whether the operator's kernel is a Python function: it is then called from Python, with the
+    interpreter's lock held and its exceptions intact."""
     if op.namespace in ("aten", "prims"):
         return op.namespace == "prims"
     namespace, _, name = op._schema.name.partition("::")

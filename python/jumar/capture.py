@@ -53,7 +53,8 @@ def graph_text(
     return _Capture(gm, example_inputs, static_indices, name, origins).run()
 
 
-# A value's place in the text: "%x", an expression, a number, or a list of these for operators with several results.
+# A value's place in the text: "%x", an expression, a number, or a list of these for operators with several
+# results.
 _Text = Any
 
 # Arithmetic on host numbers: FX target -> name of the scalar operator.
@@ -106,9 +107,9 @@ _MEMORY_FORMATS = {
 }
 
 
-# Operators that are printed as another one, and how its arguments are made from theirs: those of torch.prims that
-# torch's own passes put into a graph; and the lazy conjugation and negation, which would leave a flag on a tensor
-# that compiled code does not see.
+# Operators that are printed as another one, and how its arguments are made from theirs: those of torch.prims
+# that torch's own passes put into a graph; and the lazy conjugation and negation, which would leave a flag on
+# a tensor that compiled code does not see.
 _AS_ATEN: dict[Any, tuple[Any, Callable[..., tuple]]] = {
     torch.ops.prims.convert_element_type.default: (
         torch.ops.aten._to_copy.default,
@@ -140,7 +141,8 @@ class _Capture:
         self._python_calls: list[Callable[..., tuple]] = []
         self._rounded = 0
         self._scalars: dict[Any, str] = {}
-        self._symbols = Symbols(_shape_env(gm, example_inputs), self._define_rounding)
+        self._shape_env = _shape_env(gm, example_inputs)
+        self._symbols = Symbols(self._shape_env, self._define_rounding)
 
     def run(self) -> Captured:
         nodes = self._gm.graph.nodes
@@ -175,25 +177,22 @@ class _Capture:
         origin = getattr(node.meta.get("desc"), "target", None)
         suffix = f" {_quoted(origin)}" if isinstance(origin, str) and origin else ""
         kind = self._result_type(value)
-        if isinstance(value, torch.SymInt):
-            text = kind[len("int(") : -1]
-            if is_unbacked(text):
-                self._symbols.defined.add(text)
         self._inputs.append(f"  %{node.name}: {kind} = {word} {index}{suffix}")
         # An int is known by its expression from here on.
         is_int = isinstance(value, (int, torch.SymInt)) and not isinstance(value, bool)
         self._env[node] = kind[len("int(") : -1] if is_int else None if value is None else f"%{node.name}"
         if isinstance(value, torch.Tensor):
-            self._define_sizes(value)
+            self._know_symbols(*value.shape, *value.stride())
         elif isinstance(value, torch.SymFloat):
             self._scalars[self._symbols.expr(value)] = f"%{node.name}"
+        else:
+            self._know_symbols(value)
 
-    def _define_sizes(self, value: torch.Tensor) -> None:
-        """Unbacked symbols in an input's type are known to its graph from the start."""
-        for size in (*value.shape, *value.stride()):
+    def _know_symbols(self, *sizes: Any) -> None:
+        """Unbacked symbols in the type of an input are known to the graph from the start."""
+        for size in sizes:
             if isinstance(size, torch.SymInt):
-                for symbol in self._symbols.expr(size).free_symbols:
-                    self._symbols.defined.add(symbol.name)
+                self._symbols.defined.update(s.name for s in self._symbols.expr(size).free_symbols)
 
     def _attribute(self, node: fx.Node) -> None:
         value = self._gm
@@ -364,7 +363,7 @@ class _Capture:
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, int):
-            if type_text in ("ScalarType", "MemoryFormat", "Layout"):  # the number of an enumeration's default
+            if type_text in ("ScalarType", "MemoryFormat", "Layout"):  # an enumeration's default, as a number
                 raise _NotAnOperator
             if not -(2**63) <= value < 2**63:
                 raise _NotAnOperator
@@ -439,12 +438,16 @@ class _Capture:
         return None if value is None else f"%{name}"
 
     def _new_symbols(self, node: fx.Node) -> list[str]:
-        bindings = resolve_unbacked_bindings(self._symbols._shape_env, node.meta.get("unbacked_bindings"))
+        """Unbacked symbols that the node defines, under the names that sizes know them by."""
+        bindings = resolve_unbacked_bindings(self._shape_env, node.meta.get("unbacked_bindings"))
         names = []
         for symbol in bindings or ():
-            known_as = self._symbols._shape_env.replace(symbol)
-            if known_as.is_Symbol and is_unbacked(known_as.name) and known_as.name not in self._symbols.defined:
-                names.append(self._symbols.expr_text(known_as))
+            known_as = self._shape_env.replace(symbol)
+            if not known_as.is_Symbol or not is_unbacked(known_as.name):
+                continue
+            name = self._symbols.expr_text(known_as)
+            if name not in self._symbols.defined and name not in names:
+                names.append(name)
         return names
 
     def _origin(self, node: fx.Node) -> str:

@@ -11,7 +11,7 @@ import torch
 
 @dataclass
 class Explanation:
-    """One report per compiled graph, as the compiler wrote it, with "graph": inference, forward or backward."""
+    """One report per graph, as the compiler wrote it, with "graph": inference, forward or backward."""
 
     graphs: list[dict[str, Any]] = field(default_factory=list)
 
@@ -60,7 +60,8 @@ def _graph_lines(graph: dict[str, Any]) -> list[str]:
     for row in graph.get("python_calls", ()):
         lines.append(f"  python {row.get('name', row.get('callable'))}: {row.get('reason', '')}".rstrip(": "))
     refusals = Counter(_refusal(row) for row in graph.get("refusals", ()))
-    lines += [f"  refused {text}" + (f" ({count} times)" if count > 1 else "") for text, count in refusals.items()]
+    for text, count in refusals.items():
+        lines.append(f"  refused {text}" + (f" ({count} times)" if count > 1 else ""))
     return lines
 
 

@@ -2,9 +2,9 @@
 
     Symbols(shape_env).text(x.shape[0])  ->  "4*s0 + (s1 + 1)//2"
 
-Every function has the meaning that docs/sym.md gives it: division rounds down, predicates are 0 or 1. What has
-no such form (a rounding of a floating-point product, for instance) goes to the `define` hook, which may compute
-it by other means and give it a name of its own; without one it is Unprintable.
+Every function has the meaning that docs/sym.md gives it: division rounds down, predicates are 0 or 1. What
+has no such form (a rounding of a floating-point product, for instance) goes to the `define` hook, which may
+compute it by other means and give it a name of its own; without one it is Unprintable.
 """
 
 from __future__ import annotations
@@ -64,7 +64,6 @@ class Symbols:
         self._cache: dict[Any, str] = {}
         self._lines: dict[str, str] = {}  # name -> its part of the header, in order of appearance
         self.defined: set[str] = set()  # unbacked symbols that inputs or nodes have defined so far
-        self.mentioned: set[str] = set()
 
     def text(self, value: Any) -> str:
         """Text of an int, a bool, or a SymInt or SymBool."""

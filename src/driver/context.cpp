@@ -116,9 +116,10 @@ Result<std::shared_ptr<const CompiledGraph>> Context::compile(std::string_view t
 }
 
 Status Context::build(Job& job) {
-  Dumps dumps(job.options.print_after(), [](std::string_view name, const std::string& text) {
-    print(fmt::format("# after {}\n{}", name, text));
-  });
+  JUMAR_ASSIGN(Dumps dumps,
+               Dumps::create(job.options.print_after(), [](std::string_view name, const std::string& text) {
+                 print(fmt::format("# after {}\n{}", name, text));
+               }));
   Stages stages(job.options, job.report, dumps);
   JUMAR_ASSIGN(graph::Graph graph, stages.read(job.text, "<graph>"));
   JUMAR_RETURN_IF_ERROR(stages.optimize(graph));

@@ -23,14 +23,8 @@ Result<Level> level_of(std::string_view text, const std::string& file) {
 
 class Run {
  public:
-  Run(const OptRequest& request, const Options& options, Report& report)
-      : request_(request),
-        options_(options),
-        report_(report),
-        dumps_(request.print_after, [this](std::string_view name, const std::string& text) {
-          out_ += fmt::format("# after {}\n{}", name, text);
-        }),
-        stages_(options, report, dumps_) {}
+  Run(const OptRequest& request, const Options& options, Report& report, Dumps& dumps, std::string& out)
+      : request_(request), options_(options), out_(out), stages_(options, report, dumps) {}
 
   Result<std::string> run(std::string_view text, const std::string& file) {
     Level from = Level::kGraph;
@@ -87,9 +81,7 @@ class Run {
 
   const OptRequest& request_;
   const Options& options_;
-  Report& report_;
-  std::string out_;
-  Dumps dumps_;
+  std::string& out_;
   Stages stages_;
 };
 
@@ -105,7 +97,11 @@ std::vector<std::string> level_names() { return {kLevels.begin(), kLevels.end()}
 
 Result<std::string> opt(const OptRequest& request, std::string_view text, const std::string& file,
                         const Options& options, Report& report) {
-  Result<std::string> out = Run(request, options, report).run(text, file);
+  std::string dumped;
+  JUMAR_ASSIGN(Dumps dumps, Dumps::create(request.print_after, [&](std::string_view name, const std::string& dump) {
+                 dumped += fmt::format("# after {}\n{}", name, dump);
+               }));
+  Result<std::string> out = Run(request, options, report, dumps, dumped).run(text, file);
   if (out.ok() && request.print_report) return remarks(report);
   return out;
 }

@@ -1,18 +1,24 @@
 #include "driver/stages.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "emit/cpu/signature.h"
 #include "emit/host/emit_plan.h"
 #include "fuse/fuse.h"
+#include "graph/passes/passes.h"
 #include "loop/lower/lower.h"
+#include "tile/tile_cpu.h"
 
 namespace jumar::driver {
 namespace {
 
 constexpr std::string_view kAll = "all";
 constexpr std::string_view kChanged = "changed";
+constexpr std::array<std::string_view, 5> kStages = {"read", "lower", "fuse", "tile", "plan"};
 
 void check_stage(const Status& status, std::string_view stage) {
   CHECK(status.ok(), "after {}: {}", stage, status.error().text());
@@ -29,6 +35,25 @@ std::vector<std::string> called_ops(const Options& options, const graph::Graph& 
 
 }  // namespace
 
+Result<Dumps> Dumps::create(const std::vector<std::string>& wanted, Sink sink) {
+  std::vector<std::string> known(kStages.begin(), kStages.end());
+  for (const ir::Pass<graph::Graph>& pass : graph::graph_passes()) known.emplace_back(pass.name);
+  known.insert(known.end(), {std::string(kAll), std::string(kChanged)});
+  for (const std::string& word : wanted) {
+    if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+    return diagnostic("option", "print_after names '{}', but must name some of {}", word, fmt::join(known, ", "));
+  }
+  return Dumps(wanted, std::move(sink));
+}
+
+std::vector<std::string> Dumps::wanted_passes() const {
+  std::vector<std::string> passes;
+  for (const std::string& word : wanted_) {
+    if (std::find(kStages.begin(), kStages.end(), word) == kStages.end()) passes.push_back(word);
+  }
+  return passes;
+}
+
 bool Dumps::wants(std::string_view name) const {
   return std::any_of(wanted_.begin(), wanted_.end(),
                      [&](const std::string& word) { return word == name || word == kAll || word == kChanged; });
@@ -42,7 +67,13 @@ void Dumps::after(std::string_view name, const std::function<std::string()>& tex
   last_ = std::move(now);
 }
 
-std::string pass_list() { return ""; }
+std::string pass_list() {
+  std::string out;
+  for (const ir::Pass<graph::Graph>& pass : graph::graph_passes()) {
+    out += fmt::format("{:<16} {}\n", pass.name, pass.summary);
+  }
+  return out;
+}
 
 Result<jit::CpuTarget> target_of(const Options& options, bool must_run) {
   JUMAR_ASSIGN(jit::CpuTarget target, jit::cpu_target(options.cpu()));
@@ -65,11 +96,23 @@ Result<graph::Graph> Stages::read(std::string_view text, const std::string& file
   return graph;
 }
 
-Status Stages::optimize(graph::Graph&) { return {}; }
+Status Stages::optimize(graph::Graph& graph) {
+  const std::span<const std::string_view> names = graph::default_graph_pipeline();
+  return run_passes(graph, {names.begin(), names.end()});
+}
 
-Status Stages::run_passes(graph::Graph&, const std::vector<std::string>& names) {
-  if (names.empty()) return {};
-  return diagnostic("option", "unknown pass '{}'", names[0]);
+Status Stages::run_passes(graph::Graph& graph, const std::vector<std::string>& names) {
+  const StageTimer timer(report_, "optimize");
+  ir::PassOptions options;
+  options.disabled = options_.disable_passes();
+  options.print_after = dumps_.wanted_passes();
+  options.print = [this](std::string_view name, std::string_view text) { dumps_.print(name, std::string(text)); };
+  const std::vector<std::string_view> pipeline(names.begin(), names.end());
+  JUMAR_ASSIGN(const std::vector<ir::PassRecord> records, graph::run_graph_passes(graph, pipeline, options));
+  for (const ir::PassRecord& record : records) {
+    for (const std::string& remark : record.remarks) report_.notes.push_back(record.name + ": " + remark);
+  }
+  return {};
 }
 
 Result<loop::Program> Stages::lower(const graph::Graph& graph) {
@@ -99,8 +142,12 @@ void Stages::fuse(loop::Program& program) {
   dumps_.after("fuse", [&] { return loop::write_program(program); });
 }
 
-void Stages::tile(loop::Program& program, const jit::CpuTarget&) {
+void Stages::tile(loop::Program& program, const jit::CpuTarget& target) {
   const StageTimer timer(report_, "tile");
+  tile::CpuModel model;
+  model.vector_bytes = target.vector_bits / 8;
+  model.cheap_masks = target.has_avx512;
+  tile::tile_cpu(program, model);
   check_stage(loop::verify(program), "tile");
   note_items(program);
   dumps_.after("tile", [&] { return loop::write_program(program); });

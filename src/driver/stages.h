@@ -30,11 +30,16 @@ namespace jumar::driver {
 class Dumps {
  public:
   using Sink = std::function<void(std::string_view name, const std::string& text)>;
-  Dumps(std::vector<std::string> wanted, Sink sink) : wanted_(std::move(wanted)), sink_(std::move(sink)) {}
+  // An unknown name is an "option" diagnostic that lists the known ones.
+  static Result<Dumps> create(const std::vector<std::string>& wanted, Sink sink);
 
   void after(std::string_view name, const std::function<std::string()>& text);
+  void print(std::string_view name, const std::string& text) { sink_(name, text); }
+  // The wanted names without those of stages, for the runner of passes.
+  std::vector<std::string> wanted_passes() const;
 
  private:
+  Dumps(std::vector<std::string> wanted, Sink sink) : wanted_(std::move(wanted)), sink_(std::move(sink)) {}
   bool wants(std::string_view name) const;
 
   std::vector<std::string> wanted_;

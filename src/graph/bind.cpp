@@ -21,7 +21,8 @@ std::vector<Candidate> candidates(const Graph& graph, const std::vector<ValueId>
   std::vector<Candidate> ints, sizes, strides;
   for (size_t k = 0; k < values.size(); ++k) {
     const Value& value = graph.values[values[k]];
-    if (value.kind == ValueKind::kInt && !value.expr.is_const()) ints.push_back({value.expr, k, Place::kInt, 0});
+    if (value.kind == ValueKind::kInt && !value.expr.is_const())
+      ints.push_back({value.expr, k, Place::kInt, 0});
     if (value.kind != ValueKind::kTensor) continue;
     for (size_t d = 0; d < value.type.sizes.size(); ++d) {
       if (!value.type.sizes[d].is_const()) sizes.push_back({value.type.sizes[d], k, Place::kSize, d});

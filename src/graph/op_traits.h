@@ -1,12 +1,13 @@
-// What is known about operators by name: rows of graph/op_traits.def. An operator without a row is a function of
-// its arguments that returns fresh tensors, if it is in the namespace aten; of others nothing is known.
+// What is known about operators by name: rows of graph/op_traits.def. An operator without a row is a function
+// of its arguments that returns fresh tensors, if it is in the namespace aten; of others nothing is known.
 #pragma once
 
 #include "graph/graph.h"
 
 namespace jumar::graph {
 
-// The node's results may share storage with its first operand (views; operators that copy only when they must).
+// The node's results may share storage with its first operand (views; operators that copy only when they
+// must).
 bool may_alias(const Node& node);
 // The node draws from the random generator: it is never lowered, merged, dropped or moved across another.
 bool is_random(const Node& node);

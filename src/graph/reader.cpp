@@ -11,9 +11,9 @@ namespace {
 using sym::Expr;
 
 // Names that a symbol may not have, because arguments and expressions use them otherwise.
-constexpr std::array<std::string_view, 13> kReserved = {"none", "true", "false",  "inf",           "nan",
-                                                        "dtype", "layout", "memory_format", "device", "min",
-                                                        "max",  "and",  "or"};
+constexpr std::array<std::string_view, 13> kReserved = {
+    "none",          "true",   "false", "inf", "nan", "dtype", "layout",
+    "memory_format", "device", "min",   "max", "and", "or"};
 
 bool is_reserved(std::string_view word) {
   return word == "not" || std::find(kReserved.begin(), kReserved.end(), word) != kReserved.end();
@@ -103,8 +103,7 @@ class Reader {
     Token at = lexer_.peek();
     if (at.kind != TokenKind::kValue && at.kind != TokenKind::kWord)
       return lexer_.expected("a value such as '%x', an operator or 'return'");
-    if (lexer_.peek_word("schema"))
-      return lexer_.error_at(at, "schema lines come before inputs and nodes");
+    if (lexer_.peek_word("schema")) return lexer_.error_at(at, "schema lines come before inputs and nodes");
     std::vector<std::pair<Token, Value>> results;
     if (at.kind == TokenKind::kValue) {
       do {
@@ -235,6 +234,8 @@ sym::SymbolKind symbol_kind(std::string_view name) {
   return is_unbacked ? sym::SymbolKind::kUnbacked : sym::SymbolKind::kSize;
 }
 
-Result<Graph> read_graph(std::string_view text, const std::string& file) { return Reader(text, file).graph(); }
+Result<Graph> read_graph(std::string_view text, const std::string& file) {
+  return Reader(text, file).graph();
+}
 
 }  // namespace jumar::graph

@@ -39,7 +39,8 @@ StorageFacts::StorageFacts(const Graph& graph)
       for (ValueId result : node.results) sensitive = sensitive || by_offset_[result.index()];
     }
     if (!sensitive) continue;
-    for (const Arg& arg : node.args) for_each_value(arg, [&](ValueId value) { by_offset_[value.index()] = true; });
+    for (const Arg& arg : node.args)
+      for_each_value(arg, [&](ValueId value) { by_offset_[value.index()] = true; });
   }
 }
 

@@ -4,8 +4,8 @@
 //   %t = aten.t.default(%a)          the storage of %a
 //   return %t                        so %a's storage escapes
 //
-// A caller may write to what it receives. Two results of a graph must therefore not share storage unless they do
-// in eager PyTorch, and a fresh result must not become an input: passes that merge values ask here first.
+// A caller may write to what it receives. Two results of a graph must therefore not share storage unless they
+// do in eager PyTorch, and a fresh result must not become an input: passes that merge values ask here first.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,8 @@ class StorageFacts {
  public:
   explicit StorageFacts(const Graph& graph);
 
-  // The value whose definition made the storage of `value`: an input, or a result of an operator that is no view.
+  // The value whose definition made the storage of `value`: an input, or a result of an operator that is no
+  // view.
   ValueId root(ValueId value) const { return roots_[value.index()]; }
   // Whether a result of the graph has the storage of `value`.
   bool escapes(ValueId value) const { return escapes_[root(value).index()]; }

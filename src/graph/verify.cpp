@@ -72,14 +72,14 @@ class Verifier {
     for (Expr symbol : node.unbacked) {
       if (!symbol.is_symbol()) return fault("a defined symbol is no symbol");
       JUMAR_RETURN_IF_ERROR(declared(symbol));
-      if (!known_.insert(symbol).second)
-        return fault("symbol {} is defined again", symbol.symbol_name());
+      if (!known_.insert(symbol).second) return fault("symbol {} is defined again", symbol.symbol_name());
     }
     for (ValueId result : node.results) {
       if (!exists(result)) return fault("a result does not exist");
       JUMAR_RETURN_IF_ERROR(define(result));
       const Value& value = graph_.values[result];
-      if (value.definition != id) return fault("result %{} does not name this node as its definition", value.name);
+      if (value.definition != id)
+        return fault("result %{} does not name this node as its definition", value.name);
       JUMAR_RETURN_IF_ERROR(for_type(value, [&](Expr e) { return known(e); }));
     }
     JUMAR_RETURN_IF_ERROR(result_count(node));

@@ -11,7 +11,8 @@ class Writer {
 
   std::string text() {
     header();
-    for (const auto& [op, schema] : graph_.schemas) out_ += fmt::format("  {}\n", ir::schema_text(op, schema));
+    for (const auto& [op, schema] : graph_.schemas)
+      out_ += fmt::format("  {}\n", ir::schema_text(op, schema));
     for (size_t k = 0; k < graph_.inputs.size(); ++k) input(k);
     for (NodeId id : graph_.order) node(graph_.nodes[id]);
     out_ += graph_.outputs.empty() ? "  return\n}\n" : fmt::format("  return {}\n}}\n", args(graph_.outputs));
@@ -31,7 +32,8 @@ class Writer {
     for (size_t k = 0; k < graph_.symbols.size(); ++k) {
       const SymbolInfo& info = graph_.symbols[k];
       if (k > 0) out_ += ", ";
-      out_ += fmt::format("{} in [{}, {}]", info.symbol.symbol_name(), bound(info.range.lo), bound(info.range.hi));
+      out_ += fmt::format("{} in [{}, {}]", info.symbol.symbol_name(), bound(info.range.lo),
+                          bound(info.range.hi));
       if (info.hint) out_ += fmt::format(" hint {}", *info.hint);
     }
     out_ += graph_.symbols.empty() ? " {\n" : ") {\n";
@@ -85,7 +87,8 @@ class Writer {
   }
 
   std::string args(const ArgList& args) const {
-    return ir::write_args(args, [this](ValueId value) { return fmt::format("%{}", graph_.values[value].name); });
+    return ir::write_args(args,
+                          [this](ValueId value) { return fmt::format("%{}", graph_.values[value].name); });
   }
 
   const Graph& graph_;

@@ -17,6 +17,46 @@ std::vector<Expr> contiguous_strides(sym::Context& cx, const std::vector<Expr>& 
   return strides;
 }
 
+std::optional<std::vector<Expr>> viewed_strides(sym::Context& cx, const TensorType& type,
+                                                const std::vector<Expr>& new_sizes) {
+  // From the last dimension on, `block` is a run of old dimensions that lie one inside the other; the new dimensions
+  // must fill each run exactly.
+  std::vector<Expr> strides(new_sizes.size());
+  size_t next = new_sizes.size();
+  size_t old = type.rank();
+  while (old > 0) {
+    --old;
+    if (type.sizes[old].is_const(1)) continue;
+    Expr block = type.sizes[old];
+    Expr unit = type.strides[old];
+    Expr stride = unit;
+    while (old > 0 && (type.sizes[old - 1].is_const(1) || type.strides[old - 1] == cx.mul(unit, block))) {
+      --old;
+      block = cx.mul(block, type.sizes[old]);
+    }
+    Expr filled = cx.constant(1);
+    while (next > 0 && (filled != block || new_sizes[next - 1].is_const(1))) {
+      --next;
+      strides[next] = stride;
+      filled = cx.mul(filled, new_sizes[next]);
+      stride = cx.mul(stride, new_sizes[next]);
+    }
+    if (filled != block) return std::nullopt;
+  }
+  Expr outer = next < new_sizes.size() ? cx.mul(strides[next], new_sizes[next]) : cx.constant(1);
+  while (next > 0) {
+    if (!new_sizes[--next].is_const(1)) return std::nullopt;
+    strides[next] = outer;
+  }
+  return strides;
+}
+
+std::vector<Expr> channels_last_strides(sym::Context& cx, const std::vector<Expr>& sizes) {
+  CHECK(sizes.size() == 4, "channels last of rank {}", sizes.size());
+  Expr row = cx.mul(sizes[3], sizes[1]);
+  return {cx.mul(row, sizes[2]), cx.constant(1), row, sizes[1]};
+}
+
 Expr element_count(sym::Context& cx, const std::vector<Expr>& sizes) {
   Expr count = cx.constant(1);
   for (Expr size : sizes) count = cx.mul(count, size);

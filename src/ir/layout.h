@@ -4,6 +4,7 @@
 // A rank of 0 prints as `f32[]`.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ struct TensorType {
 // Row-major strides as PyTorch makes them: the stride of dimension k is the product of max(1, size) of the
 // dimensions after it.
 std::vector<sym::Expr> contiguous_strides(sym::Context& cx, const std::vector<sym::Expr>& sizes);
+// Strides with which the elements, in order, can be seen as `new_sizes` without moving them; nothing where that is
+// impossible or not known.
+std::optional<std::vector<sym::Expr>> viewed_strides(sym::Context& cx, const TensorType& type,
+                                                     const std::vector<sym::Expr>& new_sizes);
+// Strides of a rank-4 tensor [n, c, h, w] whose elements lie in the order n, h, w, c.
+std::vector<sym::Expr> channels_last_strides(sym::Context& cx, const std::vector<sym::Expr>& sizes);
 // Number of elements.
 sym::Expr element_count(sym::Context& cx, const std::vector<sym::Expr>& sizes);
 // Elements of storage from the first element to the last, 0 where a size is 0:

@@ -31,13 +31,16 @@ Status check_pass_names(std::span<const PassName> table, std::span<const std::st
   for (const std::string& name : options.disabled) {
     const PassName* row = find(table, name);
     if (!row)
-      return diagnostic("option", "disabled pass '{}' is unknown: expected one of {}", name, known_names(table));
+      return diagnostic("option", "disabled pass '{}' is unknown: expected one of {}", name,
+                        known_names(table));
     if (row->level == 0) return diagnostic("option", "pass '{}' cannot be disabled", name);
   }
   return {};
 }
 
-bool is_pass_disabled(std::string_view name, const PassOptions& options) { return contains(options.disabled, name); }
+bool is_pass_disabled(std::string_view name, const PassOptions& options) {
+  return contains(options.disabled, name);
+}
 
 bool prints_after(std::string_view name, bool changed, const PassOptions& options) {
   return contains(options.print_after, "all") || contains(options.print_after, name) ||

@@ -4,9 +4,10 @@
 //   constexpr Pass<Graph> kPasses[] = {{"fold-noop", fold_noop, 1, "removes ..."}};
 //   run_passes(graph, kPasses, pipeline, hooks, options)               // names, in order
 //
-// A pass does one thing, keeps the meaning of the IR and reports whether it changed anything. The runner alone
-// knows about disabling, printing, timing and verification; a pipeline is a visible list of names. A pass that
-// leaves an IR that does not verify is a bug of Jumar: the runner raises InternalError, which names the pass.
+// A pass does one thing, keeps the meaning of the IR and reports whether it changed anything. The runner
+// alone knows about disabling, printing, timing and verification; a pipeline is a visible list of names. A
+// pass that leaves an IR that does not verify is a bug of Jumar: the runner raises InternalError, which names
+// the pass.
 #pragma once
 
 #include <chrono>
@@ -49,7 +50,8 @@ struct PassOptions {
   std::vector<std::string> disabled;     // names of passes that are skipped
   std::vector<std::string> print_after;  // names, "all", or "changed"
   bool verify_each = true;
-  // A pass that claims to have changed nothing is checked by comparing texts: slow, for tests and `jumar opt`.
+  // A pass that claims to have changed nothing is checked by comparing texts: slow, for tests and `jumar
+  // opt`.
   bool check_unchanged = false;
   // Where printed programs go: the pass's name and the text after it.
   std::function<void(std::string_view pass, std::string_view text)> print;
@@ -77,8 +79,8 @@ bool prints_after(std::string_view name, bool changed, const PassOptions& option
 // Runs the pipeline's passes in order. A record per pass that ran; or a diagnostic for a wrong name.
 template <class Ir>
 Result<std::vector<PassRecord>> run_passes(Ir& ir, std::span<const Pass<Ir>> table,
-                                           std::span<const std::string_view> pipeline, const PassHooks<Ir>& hooks,
-                                           const PassOptions& options = {}) {
+                                           std::span<const std::string_view> pipeline,
+                                           const PassHooks<Ir>& hooks, const PassOptions& options = {}) {
   std::vector<PassName> names;
   for (const Pass<Ir>& pass : table) names.push_back({pass.name, pass.level});
   JUMAR_RETURN_IF_ERROR(check_pass_names(names, pipeline, options));

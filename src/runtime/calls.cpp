@@ -138,7 +138,7 @@ bool Run::borrows_operand(const CallCode& call, uint32_t tensor, const torch::Te
   for (uint32_t operand : call.operands) {
     if (!is_lent(operand) || storage != data_of(operand)) continue;
     Place place = code_.tensors[code_.tensors[operand].root].place;
-    if (place != Place::kInput || code_.tensors[tensor].is_output) return true;
+    if (place != Place::kInput || code_.tensors[tensor].escapes) return true;
   }
   return false;
 }

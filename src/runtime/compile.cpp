@@ -164,7 +164,7 @@ class Compiler {
   void output(const plan::Arg& arg) {
     OutputCode out;
     if (const TensorId* id = arg.as<TensorId>()) {
-      code_->tensors[code_->tensors[id->index()].root].is_output = true;
+      code_->tensors[code_->tensors[id->index()].root].escapes = true;
       use(id->index());
       out = {Output::Kind::kTensor, {NumberOperand::Kind::kTensor, id->index(), 0}};
     } else if (arg.as<sym::Expr>()) {
@@ -303,7 +303,10 @@ class Compiler {
     for (uint32_t operand : code.operands) use(operand);
     // What the embedder is given it may keep, so it must not be memory that the next call reuses.
     if (!code.site)
-      for (uint32_t operand : code.operands) own(operand);
+      for (uint32_t operand : code.operands) {
+        own(operand);
+        code_->tensors[code_->tensors[operand].root].escapes = true;
+      }
     if (!code.into)
       for (uint32_t result : code.results)
         if (result != kNoIndex) {

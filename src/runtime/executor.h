@@ -66,13 +66,12 @@ struct InputValue {
 // One result of a call. Tensors come in one of three forms:
 //   kTensor   a libtorch tensor, owned by `tensor`
 //   kManaged  without libtorch: a DLPack tensor; the taker calls its deleter, or releases it by drop()
-//   kAlias    a tensor of the embedder: `input` says which input it is, or `host` is what a HostCalls gave
-//             (owned: the taker calls host.release). `whole` says that it is that tensor as it is; otherwise it
-//             is the view of it with these sizes and strides, `offset` elements of `dtype` after its first.
-struct HostObject {
+//   kAlias    a tensor of the embedder: `input` says which input it is, or `host` is what a HostCalls gave, kept
+//             by the output. `whole` says that it is that tensor as it is; otherwise it is the view of it with
+//             these sizes and strides, `offset` elements of `dtype` after its first.
+struct HostReference {
   void* object = nullptr;
-  void (*retain)(void* object) = nullptr;
-  void (*release)(void* object) = nullptr;  // both are called from any thread, without the embedder's locks
+  std::shared_ptr<void> owner;
 };
 struct Output {
   enum class Kind : uint8_t { kNone, kInt, kFloat, kBool, kTensor, kManaged, kAlias };
@@ -82,7 +81,7 @@ struct Output {
   torch::Tensor tensor;
   DLManagedTensorVersioned* managed = nullptr;
   std::optional<uint32_t> input;
-  HostObject host;
+  HostReference host;
   bool whole = false;
   ir::DType dtype = ir::DType::kF32;
   int64_t offset = 0;
@@ -122,15 +121,19 @@ struct HostArg {
   std::string_view text;  // of kString and kWord
   plan::WordArg::Kind word = plan::WordArg::Kind::kDType;
   std::vector<HostArg> items;
-  // Of kTensor. Where the memory is that of a tensor of the embedder, `host` is its object (InputValue::host or
-  // HostObject::object); the argument is it as it is (`whole`), or the view of it with the sizes and strides of
-  // `tensor`, `offset` elements after its first. Elsewhere `host` is null and `handle` is libtorch's handle,
-  // borrowed, of a tensor that the callee may keep a reference to; null without libtorch.
+  // Of kTensor. `host` is the embedder's object (InputValue::host or HostObject::object) when the tensor is one of
+  // its own as it is. Elsewhere it is null and `handle` is libtorch's handle, borrowed, of a tensor that the
+  // callee may keep a reference to; null without libtorch.
   TensorView tensor;
   void* host = nullptr;
-  bool whole = true;
-  int64_t offset = 0;
   torch::Handle handle = nullptr;
+};
+
+// An object of the embedder that the runtime owns a reference to. `release` is called once, from any thread and
+// without the embedder's locks.
+struct HostObject {
+  void* object = nullptr;
+  void (*release)(void* object) = nullptr;
 };
 
 // A tensor that the embedder returns: a libtorch tensor, or an object of its own with a view of its memory,

@@ -19,8 +19,7 @@ bool Run::call_host(const CallCode& call, bool repeats) {
                           : host_->call_op(call.name, *call.schema, args, results);
   frame_.temporaries.clear();
   if (ok) return take_host_results(call, results);
-  for (HostTensor& result : results.tensors)
-    if (result.host.object) result.host.release(result.host.object);
+  for (HostTensor& result : results.tensors) owned(result.host);
   return fail(RunError::Kind::kPythonRaised, fmt::format("{} raised", call.name), call.step);
 }
 
@@ -62,16 +61,13 @@ bool Run::host_tensor(uint32_t tensor, bool repeats, HostArg& out) {
   const TensorCode& root = code_.tensors[t.root];
   out.kind = HostArg::Kind::kTensor;
   out.tensor = view_of(tensor);
-  if (t.dtype == root.dtype) {
+  if (t.base == kNoIndex)
     out.host = root.place == Place::kInput ? inputs_[root.input].host : frame_.tensors[t.root].host.object;
-    out.whole = t.base == kNoIndex;
-    out.offset = frame_.view_bytes[tensor] / t.element_bytes;
-  }
   if (out.host || !torch_) return true;
   out.handle = handle_of(tensor);
   // A reference that the embedder keeps must stay valid, so what is only lent is copied. A call that is made
-  // by the embedder always has no operand in the arena; one that is repeated may.
-  if (out.handle && is_lent(tensor)) {
+  // by the embedder always has no operand in the arena; one that is repeated may, or one that borrows an input.
+  if (out.handle && (repeats || is_lent(tensor))) {
     CHECK(repeats || root.place != Place::kArena, "%{} lies in the arena", name_of(tensor));
     torch::Handle copy = nullptr;
     if (torch_->aoti_torch_clone_preserve_strides(out.handle, &copy) != 0) copy = nullptr;
@@ -89,38 +85,40 @@ bool Run::take_host_results(const CallCode& call, HostResults& results) {
                  fmt::format("it returned {} tensors, not {}", results.tensors.size(), call.results.size()));
   for (size_t k = 0; k < results.tensors.size(); ++k) {
     HostTensor& result = results.tensors[k];
-    bool used = ok && k < call.results.size() && call.results[k] != kNoIndex;
-    if (used)
-      ok = take_host_tensor(call, call.results[k], std::move(result));
-    else if (result.host.object)
-      result.host.release(result.host.object);
+    HostReference host = owned(result.host);
+    if (ok && k < call.results.size() && call.results[k] != kNoIndex)
+      ok = take_host_tensor(call, call.results[k], std::move(result.tensor), std::move(host), result.view);
   }
   return ok && take_ints(call, results.ints);
 }
 
-bool Run::take_host_tensor(const CallCode& call, uint32_t tensor, HostTensor result) {
-  TensorState& state = frame_.tensors[tensor];
+bool Run::take_host_tensor(const CallCode& call, uint32_t tensor, torch::Tensor handle, HostReference host,
+                           TensorView view) {
+  if (!handle && !host.object) return result_error(call.step, fmt::format("%{} is no tensor", name_of(tensor)));
+  std::vector<int64_t> strides;
+  if (!view.strides) {
+    strides = contiguous_strides(view);
+    view.strides = strides.data();
+  }
   if (!call.into) {
-    if (!result.tensor && !result.host.object)
-      return result_error(call.step, fmt::format("%{} is no tensor", name_of(tensor)));
-    state.handle = std::move(result.tensor);
-    state.host = state.handle ? HostObject{} : result.host;
-    state.host_view = result.view;
-    if (state.handle && result.host.object) result.host.release(result.host.object);
+    TensorState& state = frame_.tensors[tensor];
+    if (!handle) {
+      state.host = std::move(host);
+      state.host_view = view;
+      state.host_strides = std::move(strides);
+    }
+    state.handle = std::move(handle);
     return true;
   }
-  TensorView real = result.view;
   const TensorCode& t = code_.tensors[tensor];
-  bool same = (!result.tensor || handle_layout(result.tensor.get(), real)) && real.dtype == t.dtype &&
-              real.rank == static_cast<int32_t>(t.rank) && real.strides &&
-              std::equal(real.sizes, real.sizes + real.rank, sizes(tensor));
+  bool same = (!handle || handle_layout(handle.get(), view)) && view.dtype == t.dtype &&
+              view.rank == static_cast<int32_t>(t.rank) &&
+              std::equal(view.sizes, view.sizes + view.rank, sizes(tensor));
   if (!same)
-    result_error(call.step, fmt::format("%{} is {}, the embedder returned {}", name_of(tensor),
-                                        type_text(view_of(tensor)), type_text(real)));
-  else
-    copy_elements(real, view_of(tensor));
-  if (result.host.object) result.host.release(result.host.object);
-  return same;
+    return result_error(call.step, fmt::format("%{} is {}, the embedder returned {}", name_of(tensor),
+                                               type_text(view_of(tensor)), type_text(view)));
+  copy_elements(view, view_of(tensor));
+  return true;
 }
 
 }  // namespace jumar::runtime

@@ -84,9 +84,7 @@ int64_t Run::entry_number(const EntryCode& entry) const {
   const TensorView& view = input.tensor;
   if (entry.source == plan::EntryBinding::Source::kSize) return view.sizes[entry.dim];
   if (view.strides) return view.strides[entry.dim];
-  int64_t stride = 1;
-  for (int32_t k = view.rank - 1; k > static_cast<int32_t>(entry.dim); --k) stride *= std::max<int64_t>(view.sizes[k], 1);
-  return stride;
+  return contiguous_strides(view)[entry.dim];
 }
 
 bool Run::bind_entry() {
@@ -223,12 +221,7 @@ bool Run::check_input(uint32_t index) {
   for (uint32_t k = 0; k < t.rank; ++k) same = same && given.sizes[k] == wanted_sizes[k];
   if (same && given.strides) same = same_places(t.rank, given.sizes, given.strides, strides(wanted.index));
   if (same && !given.strides) {
-    std::vector<int64_t> contiguous(t.rank);
-    int64_t next = 1;
-    for (uint32_t k = t.rank; k-- > 0;) {
-      contiguous[k] = next;
-      next *= std::max<int64_t>(given.sizes[k], 1);
-    }
+    std::vector<int64_t> contiguous = contiguous_strides(given);
     same = same_places(t.rank, given.sizes, contiguous.data(), strides(wanted.index));
   }
   if (!same) return fail(RunError::Kind::kInput, input_text(index));

@@ -8,6 +8,11 @@ void release(SharedBlock* block) {
   if (block && block->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete block;
 }
 
+HostReference owned(HostObject host) {
+  if (!host.object) return {};
+  return {host.object, std::shared_ptr<void>(host.object, host.release)};
+}
+
 torch::Tensor fresh_tensor(const Engine& engine, ir::DType dtype, int64_t rank, const int64_t* sizes,
                            const int64_t* strides, int64_t bytes) {
   const torch::Api& api = *engine.torch;
@@ -19,7 +24,8 @@ torch::Tensor fresh_tensor(const Engine& engine, ir::DType dtype, int64_t rank, 
   auto owner = std::make_unique<Block>(std::move(block));
   torch::Handle handle = nullptr;
   auto give_back = [](void*, void* context) { delete static_cast<Block*>(context); };
-  if (api.torch_from_blob(data, rank, sizes, strides, 0, ir::c10_code(dtype), api.aoti_torch_device_type_cpu(), 0,
+  // The device has no index: this function compares it with that of the memory, which has none.
+  if (api.torch_from_blob(data, rank, sizes, strides, 0, ir::c10_code(dtype), api.aoti_torch_device_type_cpu(), -1,
                           &handle, api.aoti_torch_layout_strided(), nullptr, 0, give_back, owner.get()) != 0)
     return {};
   owner.release();
@@ -67,15 +73,20 @@ bool same_places(int64_t rank, const int64_t* sizes, const int64_t* strides, con
   return same;
 }
 
+std::vector<int64_t> contiguous_strides(const TensorView& view) {
+  std::vector<int64_t> strides(static_cast<size_t>(view.rank));
+  int64_t next = 1;
+  for (int32_t k = view.rank - 1; k >= 0; --k) {
+    strides[static_cast<size_t>(k)] = next;
+    next *= std::max<int64_t>(view.sizes[k], 1);
+  }
+  return strides;
+}
+
 std::string type_text(const TensorView& view) {
   std::string sizes;
   std::string strides;
-  std::vector<int64_t> contiguous(static_cast<size_t>(view.rank));
-  int64_t next = 1;
-  for (int32_t k = view.rank - 1; k >= 0; --k) {
-    contiguous[static_cast<size_t>(k)] = next;
-    next *= std::max<int64_t>(view.sizes[k], 1);
-  }
+  std::vector<int64_t> contiguous = contiguous_strides(view);
   for (int32_t k = 0; k < view.rank; ++k) {
     sizes += fmt::format("{}{}", k > 0 ? ", " : "", view.sizes[k]);
     if (view.strides) strides += fmt::format("{}{}", k > 0 ? ", " : "", view.strides[k]);

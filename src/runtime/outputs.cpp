@@ -27,7 +27,7 @@ Output& Output::operator=(Output&& other) noexcept {
   tensor = std::move(other.tensor);
   managed = std::exchange(other.managed, nullptr);
   input = std::exchange(other.input, std::nullopt);
-  host = std::exchange(other.host, HostObject{});
+  host = std::exchange(other.host, HostReference{});
   whole = other.whole;
   dtype = other.dtype;
   offset = other.offset;
@@ -39,7 +39,6 @@ Output& Output::operator=(Output&& other) noexcept {
 void Output::drop() {
   tensor.reset();
   if (managed) managed->deleter(std::exchange(managed, nullptr));
-  if (host.object) host.release(host.object);
   host = {};
   input.reset();
   sizes.clear();
@@ -78,7 +77,6 @@ bool Run::give_tensor(uint32_t tensor, Output& output) {
     output.input = root.input;
   } else {
     output.host = state.host;
-    state.host.retain(state.host.object);
   }
   output.whole = t.base == kNoIndex;
   output.dtype = t.dtype;

@@ -46,7 +46,7 @@ struct TensorCode {
   uint32_t first = kNoIndex;  // steps that use it or a view of it
   uint32_t last = 0;
   uint32_t producer = 0;   // step that defines a kResult root
-  bool is_output = false;  // a result of the plan is it or a view of it
+  bool escapes = false;    // the caller or the embedder gets it, or a view of it, and may keep it
 };
 
 struct EntryCode {
@@ -181,11 +181,15 @@ struct SharedBlock {
 };
 void release(SharedBlock* block);
 
+// Takes over the reference.
+HostReference owned(HostObject host);
+
 // What a tensor's memory is, during a call.
 struct TensorState {
   torch::Tensor handle;          // owns the memory: kOwned and kResult roots
-  HostObject host;               // owns it: kResult roots that the embedder gave
+  HostReference host;            // owns it: kResult roots that the embedder gave
   TensorView host_view;          // with `host`
+  std::vector<int64_t> host_strides;  // where the embedder gave none
   SharedBlock* block = nullptr;  // owns it: kOwned roots without libtorch
   torch::Tensor blob;            // borrows it: made for a call and kept while pointer and layout stay
   void* blob_data = nullptr;
@@ -281,7 +285,8 @@ class Run {
   bool host_arg(const plan::Arg& arg, bool repeats, HostArg& out);
   bool host_tensor(uint32_t tensor, bool repeats, HostArg& out);
   bool take_host_results(const CallCode& call, HostResults& results);
-  bool take_host_tensor(const CallCode& call, uint32_t tensor, HostTensor result);
+  bool take_host_tensor(const CallCode& call, uint32_t tensor, torch::Tensor handle, HostReference host,
+                        TensorView view);
   // outputs.cpp
   bool give_tensor(uint32_t tensor, Output& output);
   bool give_handle(uint32_t tensor, Output& output);
@@ -324,6 +329,7 @@ void copy_elements(const TensorView& from, const TensorView& to);
 // Whether a tensor with these strides has its elements where `wanted` says: strides of dimensions of size 1,
 // and all strides of empty tensors, do not matter.
 bool same_places(int64_t rank, const int64_t* sizes, const int64_t* strides, const int64_t* wanted);
+std::vector<int64_t> contiguous_strides(const TensorView& view);
 // "f32[4, 8]{8, 1}", the strides only where they are not contiguous.
 std::string type_text(const TensorView& view);
 

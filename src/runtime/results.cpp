@@ -53,7 +53,7 @@ bool Run::settle(uint32_t tensor) {
     return result_error(t.producer, fmt::format("%{} is {}, not {}", name_of(tensor), type_text(real),
                                                 type_text(wanted)));
   }
-  if (!real.strides || !same_places(real.rank, real.sizes, real.strides, strides(tensor)))
+  if (!same_places(real.rank, real.sizes, real.strides, strides(tensor)))
     return restride(tensor, real);
   frame_.data[tensor] = real.data;
   return true;
@@ -74,7 +74,6 @@ bool Run::restride(uint32_t tensor, const TensorView& view) {
   } else if (ok) {
     copy_elements(view, view_of(tensor));
   }
-  if (old.host.object) old.host.release(old.host.object);
   return ok;
 }
 

@@ -159,7 +159,6 @@ bool Run::make(uint32_t tensor) {
 void Run::release_root(uint32_t tensor) {
   TensorState& state = frame_.tensors[tensor];
   state.handle.reset();
-  if (state.host.object) state.host.release(state.host.object);
   state.host = {};
   release(state.block);
   state.block = nullptr;

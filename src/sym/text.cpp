@@ -138,11 +138,15 @@ class Writer {
     // The magnitude of the least integer can't be written, so it keeps its sign.
     bool subtracted = !first && term.coefficient < 0 && term.coefficient != INT64_MIN;
     if (!first) out_ += subtracted ? " - " : " + ";
-    if (!subtracted) return write_open(summand);
-    if (!term.monomial || term.coefficient != -1) out_ += std::to_string(-term.coefficient);
-    if (!term.monomial) return;
-    if (term.coefficient != -1) out_ += '*';
-    write_factors(factors(term.monomial));
+    if (!subtracted) return write(summand, Level::kProduct);
+    if (!term.monomial) {
+      out_ += std::to_string(-term.coefficient);
+    } else if (term.coefficient == -1) {
+      write(term.monomial, Level::kProduct);
+    } else {
+      out_ += std::to_string(-term.coefficient) + "*";
+      write_factors(factors(term.monomial));
+    }
   }
 
   void write_product(std::span<const Expr> operands) {

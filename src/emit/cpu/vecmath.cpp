@@ -72,9 +72,8 @@ Value* VecMath::fmod(Value* x, Value* y) {
   // An infinite ratio is either y = 0 or x infinite, whose result is NaN as computed here, or an overflow.
   Value* divisible = o.both(o.gt(m, o.c(0)), o.lt(a, o.inf()));
   Value* outside = o.both(o.gt(ratio, o.c(0x1p22, 0x1p51)), divisible);
-  rest = unless_any_lane(b_, outside, {rest}, [&]() -> std::vector<Value*> {
-    return {o.select(outside, fmod_slow(o, x, y), rest)};
-  })[0];
+  rest = unless_any_lane(b_, outside, {rest},
+                         [&]() -> std::vector<Value*> { return {fmod_slow(o, x, y, rest)}; })[0];
   rest = o.select(o.both(o.eq(m, o.inf()), o.lt(a, o.inf())), a, rest);
   return o.copysign(rest, x);
 }

@@ -83,7 +83,7 @@ Value* VecMath::tanh(Value* x) {
   // 1 - 2 / (e^2a + 1); from the bound on it rounds to 1.
   Value* twice = o.at_most(o.add(a, a), o.pick(18.4, 38.4));
   Value* large = o.sub(o.c(1), o.div(o.c(2), o.add(exp_normal(o, twice), o.c(1))));
-  return o.select(o.gt(a, o.c(0.59)), o.copysign(large, x), small);
+  return o.copysign(o.select(o.gt(a, o.c(0.59)), large, small), x);
 }
 
 }  // namespace jumar::emit::cpu

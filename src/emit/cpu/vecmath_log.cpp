@@ -59,7 +59,8 @@ Value* VecMath::log1p(Value* x) {
   Value* sum = o.add(x, o.c(1));
   Value* tail = o.sub(x, o.sub(sum, o.c(1)));
   Value* result = with_log_specials(o, sum, natural(o, log_core_with_tail(o, sum, tail)));
-  return o.select(o.eq(x, o.c(0)), x, result);
+  // Below the bound the result is x, and half of a subnormal x would not be exact.
+  return o.select(o.lt(o.abs(x), o.c(0x1p-28, 0x1p-57)), x, result);
 }
 
 Value* VecMath::asinh(Value* x) {

@@ -125,10 +125,8 @@ Angle reduce_scalar(llvm::IRBuilder<>& b, llvm::GlobalVariable* digits, Value* x
   Value* raw = b.CreateBitCast(x, b.getInt64Ty());
   Value* magnitude = b.CreateAnd(raw, b.getInt64(0x7fffffffffffffff));
   Value* exponent = b.CreateSub(b.CreateLShr(magnitude, 52), b.getInt64(1075));
-  // Bounds that hold for every lane that counts keep the others from reading or shifting out of range.
-  Value* skip = b.CreateSub(exponent, b.getInt64(2));
-  skip = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, skip, b.getInt64(969));
-  skip = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, skip, b.getInt64(-64));
+  // An infinity would read beyond the digits.
+  Value* skip = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateSub(exponent, b.getInt64(2)), b.getInt64(969));
   Value* start = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, skip, b.getInt64(0));
   Value* m = b.CreateOr(b.CreateAnd(raw, b.getInt64(0xfffffffffffff)), b.getInt64(int64_t{1} << 52));
   Value* product = b.CreateMul(b.CreateZExt(m, wide), window(b, digits, start));
@@ -147,21 +145,38 @@ Angle reduce_scalar(llvm::IRBuilder<>& b, llvm::GlobalVariable* digits, Value* x
           b.CreateSelect(negative, b.CreateNeg(q), q)};
 }
 
-// jumar.reduce.<type>(x, r, quadrant, lanes)
+// Runs `body` for the lanes for which `condition` holds.
+void if_lane(llvm::IRBuilder<>& b, Value* condition, const std::function<void()>& body) {
+  Function* function = b.GetInsertBlock()->getParent();
+  BasicBlock* taken = BasicBlock::Create(b.getContext(), "taken", function);
+  BasicBlock* after = BasicBlock::Create(b.getContext(), "after", function);
+  b.CreateCondBr(condition, taken, after);
+  b.SetInsertPoint(taken);
+  body();
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+}
+
+// jumar.reduce.<type>(x, r, quadrant, lanes, bound)
 Function* reduce_function(llvm::Module& module, Type* element) {
   const std::string name = element->isDoubleTy() ? "jumar.reduce.f64" : "jumar.reduce.f32";
   if (Function* made = module.getFunction(name)) return made;
   llvm::LLVMContext& context = module.getContext();
   Type* ptr = llvm::PointerType::get(context, 0);
-  Function* function = new_slow_function(module, name, {ptr, ptr, ptr, Type::getInt64Ty(context)});
+  Type* f64 = Type::getDoubleTy(context);
+  Function* function = new_slow_function(module, name, {ptr, ptr, ptr, Type::getInt64Ty(context), f64});
   llvm::IRBuilder<> b(context);
   llvm::GlobalVariable* digits = digits_of_two_over_pi(module);
   emit_lane_loop(b, function, function->getArg(3), [&](Value* lane) {
-    const Angle angle = reduce_scalar(b, digits, load_as_f64(b, element, function->getArg(0), lane));
-    store_as(b, element, angle.r, function->getArg(1), lane);
-    Type* int_type = b.getIntNTy(element->isDoubleTy() ? 64 : 32);
-    b.CreateStore(b.CreateZExtOrTrunc(angle.quadrant, int_type),
-                  b.CreateInBoundsGEP(int_type, function->getArg(2), lane));
+    Value* x = load_as_f64(b, element, function->getArg(0), lane);
+    Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+    if_lane(b, b.CreateFCmpOGT(magnitude, function->getArg(4)), [&] {
+      const Angle angle = reduce_scalar(b, digits, x);
+      store_as(b, element, angle.r, function->getArg(1), lane);
+      Type* int_type = b.getIntNTy(element->isDoubleTy() ? 64 : 32);
+      b.CreateStore(b.CreateZExtOrTrunc(angle.quadrant, int_type),
+                    b.CreateInBoundsGEP(int_type, function->getArg(2), lane));
+    });
   });
   return function;
 }
@@ -207,24 +222,23 @@ Function* fmod_function(llvm::Module& module, Type* element) {
     };
     Value* x = magnitude(0);
     Value* y = magnitude(1);
-    BasicBlock* before = b.GetInsertBlock();
-    BasicBlock* loop = BasicBlock::Create(context, "divide", function);
-    BasicBlock* done = BasicBlock::Create(context, "done", function);
-    // Lanes with y = 0 or an infinity must not loop.
+    // x is finite and y neither 0 nor NaN, or the division would not end.
     Value* usable = b.CreateAnd(b.CreateFCmpOGT(y, llvm::ConstantFP::get(b.getDoubleTy(), 0)),
                                 b.CreateFCmpOLT(x, llvm::ConstantFP::getInfinity(b.getDoubleTy())));
-    b.CreateCondBr(b.CreateAnd(usable, b.CreateFCmpOGE(x, y)), loop, done);
-    b.SetInsertPoint(loop);
-    llvm::PHINode* rest = b.CreatePHI(b.getDoubleTy(), 2);
-    rest->addIncoming(x, before);
-    Value* next = fmod_step(b, rest, y);
-    rest->addIncoming(next, loop);
-    b.CreateCondBr(b.CreateFCmpOGE(next, y), loop, done);
-    b.SetInsertPoint(done);
-    llvm::PHINode* result = b.CreatePHI(b.getDoubleTy(), 2);
-    result->addIncoming(x, before);
-    result->addIncoming(next, loop);
-    store_as(b, element, result, function->getArg(2), lane);
+    if_lane(b, b.CreateAnd(usable, b.CreateFCmpOGE(x, y)), [&] {
+      BasicBlock* before = b.GetInsertBlock();
+      BasicBlock* loop = BasicBlock::Create(context, "divide", function);
+      BasicBlock* done = BasicBlock::Create(context, "done", function);
+      b.CreateBr(loop);
+      b.SetInsertPoint(loop);
+      llvm::PHINode* rest = b.CreatePHI(b.getDoubleTy(), 2);
+      rest->addIncoming(x, before);
+      Value* next = fmod_step(b, rest, y);
+      rest->addIncoming(next, loop);
+      b.CreateCondBr(b.CreateFCmpOGE(next, y), loop, done);
+      b.SetInsertPoint(done);
+      store_as(b, element, next, function->getArg(2), lane);
+    });
   });
   return function;
 }
@@ -262,18 +276,22 @@ std::vector<Value*> unless_any_lane(llvm::IRBuilder<>& b, Value* condition, llvm
   return results;
 }
 
-Angle reduced_by_half_pi_slow(VecOps& o, Value* x) {
+// Everything goes through memory, so that no vector has to live across the call on the way around it.
+Angle reduced_by_half_pi_slow(VecOps& o, Value* x, Angle fast, double bound) {
   llvm::IRBuilder<>& b = o.builder();
   Function* function = reduce_function(*b.GetInsertBlock()->getModule(), o.type()->getScalarType());
   Value* x_memory = lane_memory(b, o.type(), "x.lanes");
   Value* r_memory = lane_memory(b, o.type(), "r.lanes");
   Value* q_memory = lane_memory(b, o.int_type(), "q.lanes");
   b.CreateStore(x, x_memory);
-  b.CreateCall(function, {x_memory, r_memory, q_memory, b.getInt64(o.lanes())});
+  b.CreateStore(fast.r, r_memory);
+  b.CreateStore(fast.quadrant, q_memory);
+  b.CreateCall(function, {x_memory, r_memory, q_memory, b.getInt64(o.lanes()),
+                          llvm::ConstantFP::get(b.getDoubleTy(), bound)});
   return {b.CreateLoad(o.type(), r_memory), b.CreateLoad(o.int_type(), q_memory)};
 }
 
-Value* fmod_slow(VecOps& o, Value* x, Value* y) {
+Value* fmod_slow(VecOps& o, Value* x, Value* y, Value* fast) {
   llvm::IRBuilder<>& b = o.builder();
   Function* function = fmod_function(*b.GetInsertBlock()->getModule(), o.type()->getScalarType());
   Value* x_memory = lane_memory(b, o.type(), "x.lanes");
@@ -281,6 +299,7 @@ Value* fmod_slow(VecOps& o, Value* x, Value* y) {
   Value* r_memory = lane_memory(b, o.type(), "r.lanes");
   b.CreateStore(x, x_memory);
   b.CreateStore(y, y_memory);
+  b.CreateStore(fast, r_memory);
   b.CreateCall(function, {x_memory, y_memory, r_memory, b.getInt64(o.lanes())});
   return b.CreateLoad(o.type(), r_memory);
 }

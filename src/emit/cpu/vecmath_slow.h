@@ -24,10 +24,11 @@ struct Angle {
 };
 
 // Reduction of large arguments (Payne and Hanek): x times the digits of 2/pi that matter, in 256-bit integers.
-// Lanes with |x| below 2^10 give garbage; infinities give NaN.
-Angle reduced_by_half_pi_slow(VecOps& o, llvm::Value* x);
+// Lanes with |x| > bound are reduced, infinities to NaN; the other lanes keep what `fast` holds. The bound must be
+// 2^10 or more.
+Angle reduced_by_half_pi_slow(VecOps& o, llvm::Value* x, Angle fast, double bound);
 
-// x mod y for finite x, y with |x| >= |y| > 0, whatever the quotient; other lanes give garbage.
-llvm::Value* fmod_slow(VecOps& o, llvm::Value* x, llvm::Value* y);
+// |x| mod |y| for the lanes with finite x and y != 0; the other lanes keep what `fast` holds.
+llvm::Value* fmod_slow(VecOps& o, llvm::Value* x, llvm::Value* y, llvm::Value* fast);
 
 }  // namespace jumar::emit::cpu

@@ -32,8 +32,8 @@ Angle reduced_by_half_pi(VecOps& o, Value* x) {
   Value* outside = o.gt(o.abs(x), o.c(fast_bound(o)));
   const std::vector<Value*> chosen =
       unless_any_lane(o.builder(), outside, {fast.r, fast.quadrant}, [&]() -> std::vector<Value*> {
-        const Angle slow = reduced_by_half_pi_slow(o, x);
-        return {o.select(outside, slow.r, fast.r), o.select(outside, slow.quadrant, fast.quadrant)};
+        const Angle angle = reduced_by_half_pi_slow(o, x, fast, fast_bound(o));
+        return {angle.r, angle.quadrant};
       });
   return {chosen[0], chosen[1]};
 }
@@ -113,9 +113,10 @@ Value* VecMath::acos(Value* x) {
 // angle is measured from pi/4.
 Value* VecMath::atan_of_ratio(Value* numerator, Value* denominator) {
   VecOps o(b_, numerator->getType());
-  Value* upper = o.gt(numerator, o.mul(denominator, o.c(0x1.a8279ap-2)));
   // Two infinities are equal, and stand for a ratio of 1.
-  Value* difference = o.select(o.eq(numerator, denominator), o.c(0), o.sub(numerator, denominator));
+  Value* equal = o.eq(numerator, denominator);
+  Value* upper = o.either(equal, o.gt(numerator, o.mul(denominator, o.c(0x1.a8279ap-2))));
+  Value* difference = o.select(equal, o.c(0), o.sub(numerator, denominator));
   Value* top = o.select(upper, difference, numerator);
   Value* bottom = o.select(upper, o.add(numerator, denominator), denominator);
   Value* t = o.div(top, bottom);

@@ -58,7 +58,7 @@ class Emitter {
         add_host_op(*host);
       } else {
         const auto& check = std::get<loop::Check>(item);
-        plan_.steps.push_back({plan::CheckStep{check.predicate, check.message}, ""});
+        add_step(plan::CheckStep{check.predicate, check.message}, "");
       }
     }
     CHECK(launch == launches_.size(), "{} kernels, launch data of {}", launch, launches_.size());
@@ -131,6 +131,13 @@ class Emitter {
     }
   }
 
+  template <class Data>
+  void add_step(Data data, const std::string& origin) {
+    plan::Step& step = plan_.steps.emplace_back();
+    step.data.emplace<Data>(std::move(data));
+    step.origin = origin;
+  }
+
   plan::TensorId tensor(loop::BufferId id) const {
     CHECK(tensors_[id].valid(), "buffer %{} was not declared", program_.buffers[id].name);
     return tensors_[id];
@@ -159,7 +166,7 @@ class Emitter {
     step.units = launch.units;
     step.grain = launch.grain;
     step.checks_indices = launch.checks_indices;
-    plan_.steps.push_back({std::move(step), kernel.origin});
+    add_step(std::move(step), kernel.origin);
   }
 
   // A called op whose result is a number that the host needs has no tensor result: it reads one element.
@@ -167,8 +174,7 @@ class Emitter {
     if (call.op != "aten._local_scalar_dense.default" || call.defines.size() != 1) return false;
     const loop::BufferId* source = call.args.empty() ? nullptr : call.args[0].as<loop::BufferId>();
     CHECK(source != nullptr, "{} without a tensor", call.op);
-    plan_.steps.push_back(
-        {plan::BindStep{plan::BindStep::Source::kItem, call.defines[0], tensor(*source), 0}, call.reason});
+    add_step(plan::BindStep{plan::BindStep::Source::kItem, call.defines[0], tensor(*source), 0}, call.reason);
     return true;
   }
 
@@ -189,7 +195,7 @@ class Emitter {
     const std::vector<plan::TensorId> results = step.results;
     const bool returns_ints = has_int_results(call.op);
     if (returns_ints) step.result_ints = call.defines;
-    plan_.steps.push_back({std::move(step), call.reason});
+    add_step(std::move(step), call.reason);
     if (!returns_ints) bind_results(plan_, results, call.defines);
   }
 
@@ -201,7 +207,7 @@ class Emitter {
     step.args = converted(call.args);
     for (const loop::BufferId id : call.results) step.results.push_back(id ? tensor(id) : plan::TensorId());
     const std::vector<plan::TensorId> results = step.results;
-    plan_.steps.push_back({std::move(step), call.reason});
+    add_step(std::move(step), call.reason);
     bind_results(plan_, results, call.defines);
   }
 
@@ -217,8 +223,7 @@ class Emitter {
   void add_host_op(const loop::HostOp& host) {
     std::string_view op = host.op;
     if (op.starts_with(kScalarPrefix)) op.remove_prefix(kScalarPrefix.size());
-    plan_.steps.push_back(
-        {plan::NumberStep{std::string(op), converted(host.args), plan::NumberId(host.result.index())}, ""});
+    add_step(plan::NumberStep{std::string(op), converted(host.args), plan::NumberId(host.result.index())}, "");
   }
 
   const loop::Program& program_;

@@ -9,9 +9,11 @@
 namespace jumar::graph {
 namespace {
 
-// Two nodes with the same key compute the same. Text keeps apart what compares equal: 1 and 1.0, 0.0 and -0.0.
+// Two nodes with the same key compute the same. Text keeps apart what compares equal: 1 and 1.0, 0.0 and
+// -0.0.
 std::string key_of(const Node& node) {
-  return node.op + "(" + ir::write_args(node.args, [](ValueId value) { return fmt::format("%{}", value.index()); });
+  return node.op + "(" +
+         ir::write_args(node.args, [](ValueId value) { return fmt::format("%{}", value.index()); });
 }
 
 bool same_types(const Graph& graph, const Node& a, const Node& b) {
@@ -67,7 +69,8 @@ class Cse {
 // Before:  %0: f32[4] = aten.exp.default(%x)          After:  %0: f32[4] = aten.exp.default(%x)
 //          %1: f32[4] = aten.exp.default(%x)                  %1: f32[4] = aten.exp.default(%x)
 //          %2: f32[4] = aten.mul.Tensor(%0, %1)               %2: f32[4] = aten.mul.Tensor(%0, %0)
-// Random operators, Python calls and custom operators are never merged, nor are results that a caller receives.
+// Random operators, Python calls and custom operators are never merged, nor are results that a caller
+// receives.
 ir::PassResult cse(Graph& graph, ir::PassContext&) { return Cse(graph).run(); }
 
 }  // namespace jumar::graph

@@ -19,9 +19,10 @@ bool is_one_of(const Node& node, const std::array<std::string_view, N>& ops) {
 
 // Views that start at their operand's first element: with an equal type they are the operand.
 constexpr std::array<std::string_view, 12> kPlainViews = {
-    "aten.alias.default",        "aten.detach.default",  "aten.expand.default",    "aten.lift_fresh.default",
-    "aten._unsafe_view.default", "aten.permute.default", "aten.reshape.default",   "aten.slice.Tensor",
-    "aten.t.default",            "aten.view.default",    "aten.transpose.int",     "aten.contiguous.default"};
+    "aten.alias.default",      "aten.detach.default",       "aten.expand.default",
+    "aten.lift_fresh.default", "aten._unsafe_view.default", "aten.permute.default",
+    "aten.reshape.default",    "aten.slice.Tensor",         "aten.t.default",
+    "aten.view.default",       "aten.transpose.int",        "aten.contiguous.default"};
 constexpr std::array<std::string_view, 3> kReshapes = {"aten.view.default", "aten._unsafe_view.default",
                                                        "aten.reshape.default"};
 // Copies: with an equal type they have the operand's elements in a storage of their own.
@@ -34,7 +35,8 @@ bool is_number(const Arg& arg, double value) {
   return number != nullptr && *number == value;
 }
 
-// A zero that leaves every float as it is when it is subtracted: not -0.0, because x - -0.0 turns -0.0 into 0.0.
+// A zero that leaves every float as it is when it is subtracted: not -0.0, because x - -0.0 turns -0.0 into
+// 0.0.
 bool is_positive_zero(const Arg& arg) {
   if (const double* number = arg.as<double>()) return *number == 0 && !std::signbit(*number);
   return is_number(arg, 0);
@@ -73,7 +75,8 @@ class FoldNoop {
  private:
   const Value& value(ValueId id) const { return graph_.values[id]; }
 
-  // A reshape of a reshape is one reshape, if the first one's operand is contiguous, so that any sizes will do.
+  // A reshape of a reshape is one reshape, if the first one's operand is contiguous, so that any sizes will
+  // do.
   void shorten_reshape(Node& node) {
     if (!is_one_of(node, kReshapes)) return;
     const Value& operand = value(*node.args[0].as<ValueId>());
@@ -99,8 +102,8 @@ class FoldNoop {
       // The result itself stays where the graph returns it: AOTAutograd was promised a view there.
       replace(result, operand);
     } else if (is_one_of(node, kCopies) || is_identity_arithmetic(node, value(operand).type)) {
-      // A caller that receives the copy, or a view of it, may write to it; and what reads the copy's storage by
-      // offset would find something else in the operand's.
+      // A caller that receives the copy, or a view of it, may write to it; and what reads the copy's storage
+      // by offset would find something else in the operand's.
       if (!storage_.escapes(result) && !storage_.is_read_by_offset(result)) replace(result, operand);
     }
   }
@@ -121,8 +124,8 @@ class FoldNoop {
 }  // namespace
 
 // Before:  %0: f32[2, 3] = aten.clone.default(%x, none)         After:  %0 and %1 as before, and
-//          %1: f32[6] = aten.view.default(%0, [6])                      %2: f32[3, 2] = aten.view.default(%x, [3, 2])
-//          %2: f32[3, 2] = aten.view.default(%1, [3, 2])
+//          %1: f32[6] = aten.view.default(%0, [6])                      %2: f32[3, 2] = aten.view.default(%x,
+//          [3, 2]) %2: f32[3, 2] = aten.view.default(%1, [3, 2])
 // Nodes that lose their users are left to dead-code. Values stay the same bit for bit, zeros' signs and NaNs
 // included; results that the graph returns keep their definitions, so that what was fresh stays fresh.
 ir::PassResult fold_noop(Graph& graph, ir::PassContext&) { return FoldNoop(graph).run(); }

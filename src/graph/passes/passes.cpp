@@ -22,7 +22,8 @@ std::span<const std::string_view> default_graph_pipeline() { return kPipeline; }
 
 Result<std::vector<ir::PassRecord>> run_graph_passes(Graph& graph, std::span<const std::string_view> pipeline,
                                                      const ir::PassOptions& options) {
-  ir::PassHooks<Graph> hooks{[](const Graph& g) { return verify(g); }, [](const Graph& g) { return write_graph(g); }};
+  ir::PassHooks<Graph> hooks{[](const Graph& g) { return verify(g); },
+                             [](const Graph& g) { return write_graph(g); }};
   return ir::run_passes<Graph>(graph, kPasses, pipeline, hooks, options);
 }
 

@@ -11,7 +11,8 @@ ValueId Replacement::of(ValueId value) const {
 
 void Replacement::set(ValueId value, ValueId by) {
   CHECK(value.index() < by_.size(), "value {} was added after the replacement was made", value.index());
-  // A chain is followed when it is made: what `by` stands for is known already, because programs are in order.
+  // A chain is followed when it is made: what `by` stands for is known already, because programs are in
+  // order.
   by_[value.index()] = of(by);
 }
 
@@ -30,7 +31,8 @@ void Replacement::apply(Arg& arg) const {
 std::vector<uint32_t> use_counts(const Graph& graph) {
   std::vector<uint32_t> uses(graph.values.size(), 0);
   for (NodeId id : graph.order) {
-    for (const Arg& arg : graph.nodes[id].args) for_each_value(arg, [&](ValueId value) { ++uses[value.index()]; });
+    for (const Arg& arg : graph.nodes[id].args)
+      for_each_value(arg, [&](ValueId value) { ++uses[value.index()]; });
   }
   return uses;
 }

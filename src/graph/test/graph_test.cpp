@@ -75,8 +75,10 @@ const char* const kBefore =
 
 const Malformed kMalformedStatements[] = {
     {"%y f32[2] = aten.neg.default(%x)", 5, 4, "expected ':', found 'f32'"},
-    {"%y: q7[2] = aten.neg.default(%x)", 5, 5, "expected a type: f32[...], int(...), float, bool or none, found 'q7'"},
-    {"%y: = aten.neg.default(%x)", 5, 5, "expected a type: f32[...], int(...), float, bool or none, found '='"},
+    {"%y: q7[2] = aten.neg.default(%x)", 5, 5,
+     "expected a type: f32[...], int(...), float, bool or none, found 'q7'"},
+    {"%y: = aten.neg.default(%x)", 5, 5,
+     "expected a type: f32[...], int(...), float, bool or none, found '='"},
     {"%y: f32 = aten.neg.default(%x)", 5, 9, "expected '[', found '='"},
     {"%y: f32[2 = aten.neg.default(%x)", 5, 11, "expected ',', found '='"},
     {"%y: f32[2]{1, 2} = aten.neg.default(%x)", 5, 11, "2 strides for 1 sizes"},
@@ -181,8 +183,8 @@ TEST(GraphText, DeepListsAreRefused) {
   EXPECT_EQ(graph.error().message, "lists are nested too deep");
 }
 
-// Random edits of good texts: the reader and the verifier answer with a graph or a diagnostic, and a graph that
-// verifies can be written and read again.
+// Random edits of good texts: the reader and the verifier answer with a graph or a diagnostic, and a graph
+// that verifies can be written and read again.
 TEST(GraphText, MutatedTextsNeverCrash) {
   std::mt19937 random(7);
   const std::string alphabet = "%@[]{}(),:=->\"\\#.*/+-09asu \nf32";
@@ -237,7 +239,8 @@ TEST(Verify, NamesTheBrokenInvariant) {
       {"%u: i64[u0] = a.nonzero(%x) defines(u0)", "fine"},
       {"%y: f32[s0] = a.missing(%x)", "node %y = a.missing: there is no schema line for this operator"},
       {"%y: f32[s0] = a.one(%x)", "node %y = a.one: the schema has 3 arguments, 1 are given"},
-      {"%y: f32[s0] = a.one(%x, 1, none)", "node %y = a.one: argument 1 'dims' must be a int[], which 1 is not"},
+      {"%y: f32[s0] = a.one(%x, 1, none)",
+       "node %y = a.one: argument 1 'dims' must be a int[], which 1 is not"},
       {"%y: f32[s0] = a.one(%x, [1.5], none)",
        "node %y = a.one: argument 1 'dims' must be a int[], which the list given is not"},
       {"%y: f32[s0] = a.one(\"x\", [], none)",
@@ -272,12 +275,10 @@ TEST(Verify, FindsFaultsThatTextCannotHave) {
   ASSERT_TRUE(verify(graph).ok());
   Graph swapped = graph;
   std::swap(swapped.order[0], swapped.order[1]);
-  EXPECT_EQ(verify(swapped).error().message,
-            "node %y = aten.mm.default: %wt is used before its definition");
+  EXPECT_EQ(verify(swapped).error().message, "node %y = aten.mm.default: %wt is used before its definition");
   Graph twice = graph;
   twice.order.push_back(twice.order[0]);
-  EXPECT_EQ(verify(twice).error().message,
-            "node %wt = aten.permute.default: value %wt is defined twice");
+  EXPECT_EQ(verify(twice).error().message, "node %wt = aten.permute.default: value %wt is defined twice");
   Graph strides = graph;
   strides.values[strides.nodes[strides.order[0]].results[0]].type.strides.pop_back();
   EXPECT_EQ(verify(strides).error().message,
@@ -298,8 +299,8 @@ TEST(Bindings, PreferPlainSymbolsAndSolveTheRest) {
   std::vector<SymbolBinding> rows = symbol_bindings(graph);
   ASSERT_EQ(rows.size(), 4u);
   auto described = [](const SymbolBinding& row) {
-    return fmt::format("{} {} {} {}: {}*x + {}", row.symbol.symbol_name(), row.index, static_cast<int>(row.place),
-                       row.dim, sym::text(row.coefficient), sym::text(row.rest));
+    return fmt::format("{} {} {} {}: {}*x + {}", row.symbol.symbol_name(), row.index,
+                       static_cast<int>(row.place), row.dim, sym::text(row.coefficient), sym::text(row.rest));
   };
   EXPECT_EQ(described(rows[0]), "s2 2 0 0: 1*x + 0");
   EXPECT_EQ(described(rows[1]), "s0 1 2 0: 1*x + 0");
@@ -308,8 +309,9 @@ TEST(Bindings, PreferPlainSymbolsAndSolveTheRest) {
 }
 
 TEST(Bindings, ASymbolThatCannotBeSolvedForIsReported) {
-  EXPECT_EQ(verify_message("graph @main symbols(s0 in [2, inf]) {\n  %a: f32[s0//2] = input 0\n  return\n}\n"),
-            "symbol s0 is bound by no input and defined by no node");
+  EXPECT_EQ(
+      verify_message("graph @main symbols(s0 in [2, inf]) {\n  %a: f32[s0//2] = input 0\n  return\n}\n"),
+      "symbol s0 is bound by no input and defined by no node");
 }
 
 TEST(Graph, NamesAreMadeUnique) {

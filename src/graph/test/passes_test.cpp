@@ -126,7 +126,8 @@ constexpr ir::Pass<Graph> kTestPasses[] = {{"break", break_graph, 1, ""},
 
 class PassRunner : public testing::Test {
  protected:
-  Result<std::vector<ir::PassRecord>> run(std::vector<std::string_view> pipeline, ir::PassOptions options = {}) {
+  Result<std::vector<ir::PassRecord>> run(std::vector<std::string_view> pipeline,
+                                          ir::PassOptions options = {}) {
     ir::PassHooks<Graph> hooks{[](const Graph& g) { return verify(g); },
                                [](const Graph& g) { return write_graph(g); }};
     return ir::run_passes<Graph>(graph_, kTestPasses, pipeline, hooks, options);
@@ -142,9 +143,10 @@ TEST_F(PassRunner, ABrokenProgramIsABugThatNamesThePass) {
     (void)run({"nothing", "break"});
     FAIL() << "expected an InternalError";
   } catch (const InternalError& error) {
-    EXPECT_STREQ(error.what(),
-                 "pass break broke the program: error[graph]: node %y = aten.neg.default: there is no schema line "
-                 "for this operator");
+    EXPECT_STREQ(
+        error.what(),
+        "pass break broke the program: error[graph]: node %y = aten.neg.default: there is no schema line "
+        "for this operator");
   }
 }
 
@@ -201,7 +203,8 @@ TEST_F(PassRunner, PrintsWhereAsked) {
 TEST(StorageFacts, FollowViewsToOutputsAndOffsets) {
   Graph graph = graph_of(
       "graph @main {\n"
-      "  schema aten.as_strided.default(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset) -> "
+      "  schema aten.as_strided.default(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset) "
+      "-> "
       "(Tensor)\n"
       "  schema aten.exp.default(Tensor self) -> (Tensor)\n"
       "  schema aten.view.default(Tensor self, SymInt[] size) -> (Tensor)\n"

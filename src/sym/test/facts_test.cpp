@@ -169,7 +169,7 @@ TEST_F(FactsTest, PutsDigitsTogether) {
   EXPECT_EQ(simple("256*(u0//256) + u0 % 256"), "u0");
   EXPECT_EQ(simple("s0*(u0//s0) + u0 % s0"), "u0");
   EXPECT_EQ(simple("(s0 + 1)*(u0//(s0 + 1)) + u0 % (s0 + 1)"), "u0");
-  EXPECT_EQ(simple("3*s1*s0*(u0//s0) + 3*s1*(u0 % s0) + 7"), "3*s1*u0 + 7");
+  EXPECT_EQ(simple("3*s1*s0*(u0//s0) + 3*s1*(u0 % s0) + 7"), "3*u0*s1 + 7");
   EXPECT_EQ(simple("u0 - 16*(u0//16)"), "u0 % 16");
   EXPECT_EQ(simple("4*((u0//4) % 8) + u0 % 4"), "u0 % 32");
   EXPECT_EQ(simple("12*(u0//12) + 4*((u0//4) % 3) + u0 % 4"), "u0");

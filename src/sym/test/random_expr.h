@@ -57,54 +57,37 @@ class World {
   // Integers and predicates alike, of at most `depth` operators above each other.
   Expr expression(int depth) {
     if (depth == 0 || pick(0, 9) == 0) return leaf();
-    auto sub = [&] { return expression(depth - 1); };
-    switch (pick(0, 14)) {
-      case 0:
-      case 1:
-      case 2:
-        return cx_.add(sub(), sub());
-      case 3:
-      case 4:
-        return cx_.mul(sub(), leaf());
-      case 5:
-        return cx_.sub(sub(), sub());
-      case 6:
-      case 7:
-      case 8:
-        return nonzero(sub(), &Context::floordiv, divisor());
-      case 9:
-      case 10:
-      case 11:
-        return nonzero(sub(), &Context::mod, divisor());
-      case 12:
-        return pick(0, 1) ? cx_.min(sub(), sub()) : cx_.max(sub(), sub());
-      case 13:
-        return digits(sub());
-      default:
-        return predicate(depth);
-    }
+    // Operands are drawn one after the other, so that a seed means the same with every compiler.
+    Expr a = expression(depth - 1);
+    int64_t kind = pick(0, 15);
+    if (kind == 15) return predicate(depth);
+    if (kind == 14) return digits(a);
+    if (kind == 13) return packed(a);
+    if (kind >= 9) return nonzero(a, &Context::mod, divisor());
+    if (kind >= 6) return nonzero(a, &Context::floordiv, divisor());
+    if (kind >= 4) return cx_.mul(a, leaf());
+    Expr b = expression(depth - 1);
+    if (kind == 3) return pick(0, 1) ? cx_.min(a, b) : cx_.max(a, b);
+    return kind == 2 ? cx_.sub(a, b) : cx_.add(a, b);
   }
 
   Expr predicate(int depth) {
-    auto sub = [&] { return expression(depth - 1); };
-    if (depth < 1) return cx_.lt(leaf(), leaf());
-    switch (pick(0, 7)) {
-      case 0:
-        return cx_.eq(sub(), sub());
-      case 1:
-        return cx_.ne(sub(), sub());
-      case 2:
-      case 3:
-        return cx_.lt(sub(), sub());
-      case 4:
-        return cx_.le(sub(), sub());
-      case 5:
-        return cx_.logical_and(predicate(depth - 1), predicate(depth - 1));
-      case 6:
-        return cx_.logical_or(predicate(depth - 1), predicate(depth - 1));
-      default:
-        return cx_.logical_not(predicate(depth - 1));
+    if (depth < 1) {
+      Expr a = leaf();
+      return cx_.lt(a, leaf());
     }
+    int64_t kind = pick(0, 7);
+    if (kind >= 5) {
+      Expr p = predicate(depth - 1);
+      if (kind == 7) return cx_.logical_not(p);
+      Expr q = predicate(depth - 1);
+      return kind == 5 ? cx_.logical_and(p, q) : cx_.logical_or(p, q);
+    }
+    Expr a = expression(depth - 1);
+    Expr b = expression(depth - 1);
+    if (kind == 0) return cx_.eq(a, b);
+    if (kind == 1) return cx_.ne(a, b);
+    return kind == 4 ? cx_.le(a, b) : cx_.lt(a, b);
   }
 
   // All assignments that the facts admit.
@@ -168,11 +151,20 @@ class World {
 
   // What splitting a flattened index into digits, and putting them together again, looks like.
   Expr digits(Expr x) {
-    Expr n = divisor(), m = divisor();
+    Expr n = divisor();
+    Expr m = divisor();
     if (n.is_const(0) || m.is_const(0)) return x;
     Expr low = cx_.mod(x, n), next = cx_.floordiv(x, n);
     Expr high = pick(0, 1) ? next : cx_.mod(next, m);
     return cx_.add(cx_.mul(pick(0, 3) == 0 ? m : n, high), low);
+  }
+
+  // An axis as the lowest digit below x, taken apart at a higher place.
+  Expr packed(Expr x) {
+    size_t axis = static_cast<size_t>(pick(0, 2));
+    Expr number = cx_.add(axes_[axis], cx_.mul(x, extents_[axis]));
+    Expr place = cx_.mul(extents_[axis], pick(0, 2) == 0 ? sizes_[1] : cx_.constant(pick(2, 3)));
+    return pick(0, 1) ? nonzero(number, &Context::floordiv, place) : nonzero(number, &Context::mod, place);
   }
 
   void add_axes(const Assignment& outer, std::vector<Assignment>& out) const {
