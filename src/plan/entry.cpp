@@ -25,8 +25,8 @@ std::vector<EntryBinding> candidates(const Plan& plan) {
     const BindStep* bind = std::get_if<BindStep>(&step.data);
     if (!bind || !is_entry_bind(plan, *bind)) continue;
     EntryBinding row;
-    row.source = bind->source == BindStep::Source::kSize ? EntryBinding::Source::kSize
-                                                         : EntryBinding::Source::kStride;
+    row.source =
+        bind->source == BindStep::Source::kSize ? EntryBinding::Source::kSize : EntryBinding::Source::kStride;
     row.tensor = bind->tensor;
     row.input = plan.tensors[bind->tensor].index;
     row.dim = bind->dim;

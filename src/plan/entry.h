@@ -1,11 +1,12 @@
-// What a call knows before its first step: the symbols that int inputs and binds of sizes and strides of inputs
-// give, in an order in which they can be computed.
+// What a call knows before its first step: the symbols that int inputs and binds of sizes and strides of
+// inputs give, in an order in which they can be computed.
 //
 //   %n: int(2*s0) = input 0          ->  s0 = (input 0 - 0) / 2
 //   bind s0 + s1 = size(%x, 1)       ->  s1 = size 1 of %x - s0
 //
-// These read no tensor memory, so they run before inputs are checked against their types. Where the division has
-// a rest, the check that follows fails, because the expression then differs from the number it was solved from.
+// These read no tensor memory, so they run before inputs are checked against their types. Where the division
+// has a rest, the check that follows fails, because the expression then differs from the number it was solved
+// from.
 #pragma once
 
 #include <vector>

@@ -13,13 +13,14 @@
 //     return %y
 //   }
 //
-// A plan is a straight list of steps over tensors and host numbers. Tensors say where their memory comes from:
-// a call's input, the call's arena (planned, shared by buffers whose lifetimes do not meet), a fresh output, a
-// called op's result, or a view of another tensor. Sizes, offsets and launch arguments are sym expressions of the
-// plan's symbols, which steps bind in order: from int inputs, sizes and strides of inputs, and results of calls.
+// A plan is a straight list of steps over tensors and host numbers. Tensors say where their memory comes
+// from: a call's input, the call's arena (planned, shared by buffers whose lifetimes do not meet), a fresh
+// output, a called op's result, or a view of another tensor. Sizes, offsets and launch arguments are sym
+// expressions of the plan's symbols, which steps bind in order: from int inputs, sizes and strides of inputs,
+// and results of calls.
 //
-// Executing it never reads or writes outside a tensor: inputs are checked against their types before the first
-// step that reads memory, and arena sizes are computed from the same expressions as the launches.
+// Executing it never reads or writes outside a tensor: inputs are checked against their types before the
+// first step that reads memory, and arena sizes are computed from the same expressions as the launches.
 #pragma once
 
 #include <memory>
@@ -42,9 +43,9 @@ enum class Storage : uint8_t {
   kInput,      // index: position among the call's inputs
   kParameter,  // as kInput; the same tensor from call to call
   kArena,
-  kOutput,     // fresh memory that a result of the plan owns
-  kResult,     // what a called op returned; its real strides are read after the call
-  kView,       // base + offset elements
+  kOutput,  // fresh memory that a result of the plan owns
+  kResult,  // what a called op returned; its real strides are read after the call
+  kView,    // base + offset elements
 };
 
 struct Tensor {
@@ -86,8 +87,8 @@ struct BindStep {
   uint32_t dim = 0;
 };
 
-// A kernel launch: pointers in order, then 64-bit integers, then doubles; work units [0, units) are split over
-// threads, at least `grain` units to a thread.
+// A kernel launch: pointers in order, then 64-bit integers, then doubles; work units [0, units) are split
+// over threads, at least `grain` units to a thread.
 struct LaunchStep {
   std::string kernel;
   std::vector<TensorId> tensors;
@@ -102,8 +103,8 @@ struct LaunchStep {
 // A called operator. With `into`, results are written to those tensors' memory: through the op's `.out` form
 // where the runtime knows one, else copied. Without, `results` take what the op returns.
 struct CallStep {
-  std::string op;  // aten.mm.default
-  ArgList args;    // every argument of the schema, in order
+  std::string op;                 // aten.mm.default
+  ArgList args;                   // every argument of the schema, in order
   std::vector<TensorId> results;  // kResult tensors, or arena/output tensors that are written (`into`)
   bool into = false;
   std::vector<sym::Expr> result_ints;  // symbols for int results (kItem-like ops)
@@ -116,7 +117,8 @@ struct PythonStep {
   std::vector<TensorId> results;
 };
 
-// A host number computed from others: add, sub, mul, truediv, pow, neg, min, max, sqrt, floor, ceil, to_float, ...
+// A host number computed from others: add, sub, mul, truediv, pow, neg, min, max, sqrt, floor, ceil,
+// to_float, ...
 struct NumberStep {
   std::string op;
   ArgList args;

@@ -12,7 +12,8 @@ using sym::Expr;
 constexpr int64_t kMaxInputs = 1 << 20;
 
 bool is_reserved(std::string_view name) {
-  constexpr std::string_view kReserved[] = {"none", "true", "false", "inf", "nan", "min", "max", "and", "or", "not"};
+  constexpr std::string_view kReserved[] = {"none", "true", "false", "inf", "nan",
+                                            "min",  "max",  "and",   "or",  "not"};
   for (std::string_view word : kReserved)
     if (word == name) return true;
   return ir::word_kind_from_name(name) || name.find('.') != std::string_view::npos;
@@ -234,7 +235,8 @@ class Reader {
       Token at = lexer_.peek();
       JUMAR_ASSIGN(int64_t dim, lexer_.expect_int());
       if (dim < 0 || dim >= static_cast<int64_t>(plan_.tensors[step.tensor].type.rank()))
-        return lexer_.error_at(at, fmt::format("%{} has no dimension {}", plan_.tensors[step.tensor].name, dim));
+        return lexer_.error_at(at,
+                               fmt::format("%{} has no dimension {}", plan_.tensors[step.tensor].name, dim));
       step.dim = static_cast<uint32_t>(dim);
     }
     JUMAR_RETURN_IF_ERROR(lexer_.expect_punct(")"));
@@ -364,7 +366,8 @@ class Reader {
 
   // Arguments up to and with the closing parenthesis; the opening one is consumed.
   Result<ArgList> arguments() {
-    return ir::read_args<Arg>(plan_.cx(), lexer_, resolve_, [this](const Token& at) { return reference(at); }, ")");
+    return ir::read_args<Arg>(
+        plan_.cx(), lexer_, resolve_, [this](const Token& at) { return reference(at); }, ")");
   }
 
   Lexer lexer_;

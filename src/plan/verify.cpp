@@ -84,7 +84,8 @@ class Verifier {
     if (!e) return broken(fmt::format("{} has an empty expression", where));
     for (Expr symbol : sym::symbols_of(e))
       if (!declared_.contains(symbol))
-        return broken(fmt::format("{} mentions {}, which is no symbol of the plan", where, sym::text(symbol)));
+        return broken(
+            fmt::format("{} mentions {}, which is no symbol of the plan", where, sym::text(symbol)));
     return {};
   }
 
@@ -192,7 +193,8 @@ class Verifier {
 
   Status step(const BindStep& bind) {
     if (is_entry_bind(plan_, bind)) return dimension(bind);
-    if (!bind.tensor || bind.tensor.index() >= plan_.tensors.size()) return broken("a tensor operand is missing");
+    if (!bind.tensor || bind.tensor.index() >= plan_.tensors.size())
+      return broken("a tensor operand is missing");
     const Tensor& tensor = plan_.tensors[bind.tensor];
     if (bind.source == BindStep::Source::kItem) {
       JUMAR_RETURN_IF_ERROR(used(bind.tensor));
@@ -230,8 +232,8 @@ class Verifier {
       if (name == call.op) schema = &candidate;
     if (!schema) return broken(fmt::format("operator {} has no schema", call.op));
     if (schema->args.size() != call.args.size())
-      return broken(fmt::format("operator {} takes {} arguments, the call has {}", call.op, schema->args.size(),
-                                call.args.size()));
+      return broken(fmt::format("operator {} takes {} arguments, the call has {}", call.op,
+                                schema->args.size(), call.args.size()));
     for (const Arg& arg : call.args) JUMAR_RETURN_IF_ERROR(used(arg));
     if (call.into)
       for (TensorId id : call.results) JUMAR_RETURN_IF_ERROR(target(id));
@@ -248,8 +250,8 @@ class Verifier {
     JUMAR_RETURN_IF_ERROR(used(id));
     Storage storage = root(id).storage;
     if (storage != Storage::kArena && storage != Storage::kOutput)
-      return broken(fmt::format("a call writes into %{}, which is neither arena nor output",
-                                plan_.tensors[id].name));
+      return broken(
+          fmt::format("a call writes into %{}, which is neither arena nor output", plan_.tensors[id].name));
     return {};
   }
 

@@ -51,19 +51,31 @@ class Writer {
   std::string tensor_text(const Tensor& tensor) const {
     std::string source;
     switch (tensor.storage) {
-      case Storage::kInput: source = fmt::format("input {}", tensor.index); break;
-      case Storage::kParameter: source = fmt::format("parameter {}", tensor.index); break;
-      case Storage::kArena: source = "arena"; break;
-      case Storage::kOutput: source = "output"; break;
-      case Storage::kResult: source = "result"; break;
-      case Storage::kView: source = fmt::format("view {} offset {}", name(tensor.base), sym::text(tensor.offset));
+      case Storage::kInput:
+        source = fmt::format("input {}", tensor.index);
+        break;
+      case Storage::kParameter:
+        source = fmt::format("parameter {}", tensor.index);
+        break;
+      case Storage::kArena:
+        source = "arena";
+        break;
+      case Storage::kOutput:
+        source = "output";
+        break;
+      case Storage::kResult:
+        source = "result";
+        break;
+      case Storage::kView:
+        source = fmt::format("view {} offset {}", name(tensor.base), sym::text(tensor.offset));
     }
     return fmt::format("%{}: {} = {}", tensor.name, ir::text(plan_.cx(), tensor.type), source);
   }
 
   static std::string number_text(const Number& number) {
     std::string source = number.input ? fmt::format("input {}", *number.input) : "number";
-    return fmt::format("%{}: {} = {}", number.name, number.kind == NumberKind::kFloat ? "float" : "bool", source);
+    return fmt::format("%{}: {} = {}", number.name, number.kind == NumberKind::kFloat ? "float" : "bool",
+                       source);
   }
 
   std::string name(TensorId id) const { return id ? "%" + plan_.tensors[id].name : "_"; }
@@ -92,9 +104,11 @@ class Writer {
 
   std::string step_text(const BindStep& step) const {
     std::string symbol = sym::text(step.symbol);
-    if (step.source == BindStep::Source::kItem) return fmt::format("bind {} = item({})", symbol, name(step.tensor));
+    if (step.source == BindStep::Source::kItem)
+      return fmt::format("bind {} = item({})", symbol, name(step.tensor));
     return fmt::format("bind {} = {}({}, {})", symbol,
-                       step.source == BindStep::Source::kSize ? "size" : "stride", name(step.tensor), step.dim);
+                       step.source == BindStep::Source::kSize ? "size" : "stride", name(step.tensor),
+                       step.dim);
   }
 
   std::string step_text(const LaunchStep& step) const {

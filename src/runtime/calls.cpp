@@ -4,7 +4,8 @@
 
 namespace jumar::runtime {
 
-// A call that libtorch fails is repeated by the embedder, which raises the exception with libtorch's own text.
+// A call that libtorch fails is repeated by the embedder, which raises the exception with libtorch's own
+// text.
 bool Run::call(const CallCode& call) {
   if (!call.site) return call_host(call, false);
   bool done = false;
@@ -105,7 +106,8 @@ bool Run::take_results(const CallCode& call) {
                         fmt::format("it returned {} tensors, not {}", tensors.size(), call.results.size()));
   for (size_t k = 0; k < call.results.size(); ++k) {
     if (call.results[k] == kNoIndex) continue;
-    if (!tensors[k]) return result_error(call.step, fmt::format("%{} is no tensor", name_of(call.results[k])));
+    if (!tensors[k])
+      return result_error(call.step, fmt::format("%{} is no tensor", name_of(call.results[k])));
     if (!take_result(call, call.results[k], std::move(tensors[k]))) return false;
   }
   tensors.clear();
@@ -124,8 +126,8 @@ bool Run::take_result(const CallCode& call, uint32_t tensor, torch::Tensor resul
   return true;
 }
 
-// An operator may return an argument, or a view of one. Arguments in the arena are overwritten later and those
-// of the caller are only lent, so a result that would outlive them is copied.
+// An operator may return an argument, or a view of one. Arguments in the arena are overwritten later and
+// those of the caller are only lent, so a result that would outlive them is copied.
 bool Run::borrows_operand(const CallCode& call, uint32_t tensor, const torch::Tensor& result) const {
   void* data = nullptr;
   int64_t offset = 0;
@@ -172,9 +174,12 @@ bool Run::take_ints(const CallCode& call, const std::vector<int64_t>& ints) {
 bool Run::result_error(uint32_t step, const std::string& message) {
   const plan::StepData& data = code_.plan.steps[step].data;
   const plan::CallStep* call = std::get_if<plan::CallStep>(&data);
-  std::string name = call ? call->op : std::holds_alternative<plan::PythonStep>(data) ? "a Python call" : "a bind";
+  std::string name = call                                             ? call->op
+                     : std::holds_alternative<plan::PythonStep>(data) ? "a Python call"
+                                                                      : "a bind";
   return fail(RunError::Kind::kOpResult,
-              fmt::format("{} (step {}) gave what the plan was not compiled for: {}", name, step, message), step);
+              fmt::format("{} (step {}) gave what the plan was not compiled for: {}", name, step, message),
+              step);
 }
 
 }  // namespace jumar::runtime

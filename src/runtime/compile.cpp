@@ -123,7 +123,10 @@ class Compiler {
       bool is_float = number.kind == plan::NumberKind::kFloat;
       if (number.input)
         code_->inputs[*number.input] = {is_float ? InputValue::Kind::kFloat : InputValue::Kind::kBool,
-                                        static_cast<uint32_t>(k), number.name, {}, {}};
+                                        static_cast<uint32_t>(k),
+                                        number.name,
+                                        {},
+                                        {}};
     }
     for (size_t k = 0; k < code_->tensors.size(); ++k) {
       const TensorCode& t = code_->tensors[k];
@@ -290,7 +293,8 @@ class Compiler {
                                                             std::move(args), tables.floating, call.into);
     if (!site.ok()) return site.error().message;
     if (site->writes()) {
-      if (site->target_count() != code.results.size()) return std::string("it writes another number of results");
+      if (site->target_count() != code.results.size())
+        return std::string("it writes another number of results");
       for (uint32_t result : code.results)
         if (result == kNoIndex || code_->tensors[result].stage > current_stage_)
           return std::string("the sizes of its results are not known before the call");

@@ -1,7 +1,7 @@
 // The C structures of DLPack 1.x that tensors cross the boundary with: https://dmlc.github.io/dlpack.
 //
-// Only the data layout of the standard is declared here, under its own names, so that a value can be handed to
-// any consumer of DLPack; no function of a DLPack library is used.
+// Only the data layout of the standard is declared here, under its own names, so that a value can be handed
+// to any consumer of DLPack; no function of a DLPack library is used.
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,8 @@
 
 namespace jumar::runtime {
 
-// The frames that no call uses. A frame keeps its layouts and handles, so that the next call of the same sizes
-// does no work on expressions.
+// The frames that no call uses. A frame keeps its layouts and handles, so that the next call of the same
+// sizes does no work on expressions.
 struct PreparedPlan::Impl {
   std::unique_ptr<Code> code;
   std::mutex mutex;
@@ -59,7 +59,9 @@ const plan::Plan& PreparedPlan::plan() const { return impl_->code->plan; }
 const std::vector<PreparedPlan::HostCalledOp>& PreparedPlan::host_called_ops() const {
   return impl_->code->host_called;
 }
-int64_t PreparedPlan::last_arena_bytes() const { return impl_->last_arena_bytes.load(std::memory_order_relaxed); }
+int64_t PreparedPlan::last_arena_bytes() const {
+  return impl_->last_arena_bytes.load(std::memory_order_relaxed);
+}
 
 std::optional<RunError> PreparedPlan::run(std::span<const InputValue> inputs, std::span<Output> outputs,
                                           HostCalls* host) const {

@@ -1,8 +1,8 @@
 // Executes plans: the embedding API that the Python extension and the C API sit on.
 //
 //   std::shared_ptr<Pool> pool = Pool::create(256 << 20);
-//   Result<std::shared_ptr<const PreparedPlan>> plan = PreparedPlan::prepare(plan_ir, kernels, {pool, torch});
-//   std::vector<InputValue> inputs = ...;               // one per plan input, in order
+//   Result<std::shared_ptr<const PreparedPlan>> plan = PreparedPlan::prepare(plan_ir, kernels, {pool,
+//   torch}); std::vector<InputValue> inputs = ...;               // one per plan input, in order
 //   std::vector<Output> outputs((*plan)->output_count());
 //   if (std::optional<RunError> error = (*plan)->run(inputs, outputs, host)) ...
 //
@@ -10,9 +10,9 @@
 // that is checked out of the plan for the duration of the call. A call never reads or writes memory before
 // every input has been checked against its type. Errors are values; after one, `outputs` holds nothing.
 //
-// libtorch is optional. With it (`Engine::torch`), tensors of called operators and outputs are its tensors and
-// launches use its thread pool; without it a plan that calls operators needs a HostCalls, launches are serial
-// and outputs are DLPack tensors.
+// libtorch is optional. With it (`Engine::torch`), tensors of called operators and outputs are its tensors
+// and launches use its thread pool; without it a plan that calls operators needs a HostCalls, launches are
+// serial and outputs are DLPack tensors.
 #pragma once
 
 #include <cstdint>
@@ -30,14 +30,14 @@
 
 namespace jumar::runtime {
 
-// A compiled kernel: works on units [begin, end). `args` holds 8-byte words: the tensors' pointers, the address
-// of an IndexStatus where the launch checks indices, the int64 arguments, then the doubles.
+// A compiled kernel: works on units [begin, end). `args` holds 8-byte words: the tensors' pointers, the
+// address of an IndexStatus where the launch checks indices, the int64 arguments, then the doubles.
 using KernelFn = void (*)(int64_t begin, int64_t end, void** args);
 using KernelTable = std::function<KernelFn(std::string_view name)>;
 
-// Written by kernels that check indices. A kernel that meets a bad index changes `flag` from 0 to 1 by an atomic
-// compare-exchange, writes the index and the size it should have been below if it was the one that changed it,
-// and reads no memory through the index.
+// Written by kernels that check indices. A kernel that meets a bad index changes `flag` from 0 to 1 by an
+// atomic compare-exchange, writes the index and the size it should have been below if it was the one that
+// changed it, and reads no memory through the index.
 struct IndexStatus {
   int64_t flag = 0;
   int64_t index = 0;
@@ -66,9 +66,10 @@ struct InputValue {
 // One result of a call. Tensors come in one of three forms:
 //   kTensor   a libtorch tensor, owned by `tensor`
 //   kManaged  without libtorch: a DLPack tensor; the taker calls its deleter, or releases it by drop()
-//   kAlias    a tensor of the embedder: `input` says which input it is, or `host` is what a HostCalls gave, kept
-//             by the output. `whole` says that it is that tensor as it is; otherwise it is the view of it with
-//             these sizes and strides, `offset` elements of `dtype` after its first.
+//   kAlias    a tensor of the embedder: `input` says which input it is, or `host` is what a HostCalls gave,
+//   kept
+//             by the output. `whole` says that it is that tensor as it is; otherwise it is the view of it
+//             with these sizes and strides, `offset` elements of `dtype` after its first.
 struct HostReference {
   void* object = nullptr;
   std::shared_ptr<void> owner;
@@ -108,8 +109,8 @@ struct RunError {
     kMemory,        // no memory for a buffer
   };
   Kind kind = Kind::kInput;
-  std::string message;            // for people, complete
-  std::optional<uint32_t> step;   // index into the plan's steps
+  std::string message;           // for people, complete
+  std::optional<uint32_t> step;  // index into the plan's steps
 };
 
 // An argument of a call that the embedder makes.
@@ -121,16 +122,16 @@ struct HostArg {
   std::string_view text;  // of kString and kWord
   plan::WordArg::Kind word = plan::WordArg::Kind::kDType;
   std::vector<HostArg> items;
-  // Of kTensor. `host` is the embedder's object (InputValue::host or HostObject::object) when the tensor is one of
-  // its own as it is. Elsewhere it is null and `handle` is libtorch's handle, borrowed, of a tensor that the
-  // callee may keep a reference to; null without libtorch.
+  // Of kTensor. `host` is the embedder's object (InputValue::host or HostObject::object) when the tensor is
+  // one of its own as it is. Elsewhere it is null and `handle` is libtorch's handle, borrowed, of a tensor
+  // that the callee may keep a reference to; null without libtorch.
   TensorView tensor;
   void* host = nullptr;
   torch::Handle handle = nullptr;
 };
 
-// An object of the embedder that the runtime owns a reference to. `release` is called once, from any thread and
-// without the embedder's locks.
+// An object of the embedder that the runtime owns a reference to. `release` is called once, from any thread
+// and without the embedder's locks.
 struct HostObject {
   void* object = nullptr;
   void (*release)(void* object) = nullptr;
@@ -163,8 +164,8 @@ class HostCalls {
 
 // What plans share.
 struct Engine {
-  std::shared_ptr<Pool> pool;            // needed
-  const torch::Api* torch = nullptr;     // torch::Api::load(), outlives all plans and results; or null
+  std::shared_ptr<Pool> pool;                  // needed
+  const torch::Api* torch = nullptr;           // torch::Api::load(), outlives all plans and results; or null
   int64_t torch_output_limit_bytes = 1 << 20;  // outputs below come from libtorch's allocator
 };
 

@@ -66,7 +66,8 @@ bool Run::host_tensor(uint32_t tensor, bool repeats, HostArg& out) {
   if (out.host || !torch_) return true;
   out.handle = handle_of(tensor);
   // A reference that the embedder keeps must stay valid, so what is only lent is copied. A call that is made
-  // by the embedder always has no operand in the arena; one that is repeated may, or one that borrows an input.
+  // by the embedder always has no operand in the arena; one that is repeated may, or one that borrows an
+  // input.
   if (out.handle && (repeats || is_lent(tensor))) {
     CHECK(repeats || root.place != Place::kArena, "%{} lies in the arena", name_of(tensor));
     torch::Handle copy = nullptr;
@@ -94,7 +95,8 @@ bool Run::take_host_results(const CallCode& call, HostResults& results) {
 
 bool Run::take_host_tensor(const CallCode& call, uint32_t tensor, torch::Tensor handle, HostReference host,
                            TensorView view) {
-  if (!handle && !host.object) return result_error(call.step, fmt::format("%{} is no tensor", name_of(tensor)));
+  if (!handle && !host.object)
+    return result_error(call.step, fmt::format("%{} is no tensor", name_of(tensor)));
   std::vector<int64_t> strides;
   if (!view.strides) {
     strides = contiguous_strides(view);

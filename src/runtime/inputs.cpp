@@ -7,10 +7,14 @@ namespace {
 
 const char* kind_text(InputValue::Kind kind) {
   switch (kind) {
-    case InputValue::Kind::kTensor: return "a tensor";
-    case InputValue::Kind::kInt: return "an int";
-    case InputValue::Kind::kFloat: return "a float";
-    case InputValue::Kind::kBool: return "a bool";
+    case InputValue::Kind::kTensor:
+      return "a tensor";
+    case InputValue::Kind::kInt:
+      return "an int";
+    case InputValue::Kind::kFloat:
+      return "a float";
+    case InputValue::Kind::kBool:
+      return "a bool";
   }
   return "";
 }
@@ -29,8 +33,8 @@ std::string range_text(const sym::Range& range) {
 // number that symbols come from is as in the frame's last call, layouts and the arena's plan still hold.
 bool Run::enter() {
   if (inputs_.size() != code_.inputs.size())
-    return fail(RunError::Kind::kInput,
-                fmt::format("the plan takes {} inputs, the call passes {}", code_.inputs.size(), inputs_.size()));
+    return fail(RunError::Kind::kInput, fmt::format("the plan takes {} inputs, the call passes {}",
+                                                    code_.inputs.size(), inputs_.size()));
   if (!check_kinds()) return false;
   bool same = frame_.entry_valid;
   for (size_t k = 0; k < code_.entries.size(); ++k) {
@@ -45,7 +49,8 @@ bool Run::enter() {
   if (arena && !frame_.arena) {
     frame_.arena = code_.engine.pool->take(arena->total_bytes);
     if (!frame_.arena)
-      return fail(RunError::Kind::kMemory, fmt::format("no memory for {} bytes of buffers", arena->total_bytes));
+      return fail(RunError::Kind::kMemory,
+                  fmt::format("no memory for {} bytes of buffers", arena->total_bytes));
     for (uint32_t tensor : code_.planned)
       frame_.data[tensor] =
           static_cast<char*>(frame_.arena.data()) + arena->offsets[code_.tensors[tensor].arena];
@@ -60,14 +65,15 @@ bool Run::check_kinds() {
     const InputValue& given = inputs_[k];
     bool widens = wanted.kind == InputValue::Kind::kFloat && given.kind == InputValue::Kind::kInt;
     if (given.kind != wanted.kind && !widens)
-      return fail(RunError::Kind::kInput, fmt::format("input {} (%{}) is {}; the plan was compiled for {}", k,
-                                                      wanted.name, kind_text(given.kind), kind_text(wanted.kind)));
+      return fail(RunError::Kind::kInput,
+                  fmt::format("input {} (%{}) is {}; the plan was compiled for {}", k, wanted.name,
+                              kind_text(given.kind), kind_text(wanted.kind)));
     if (given.kind == InputValue::Kind::kTensor) {
       const TensorCode& t = code_.tensors[wanted.index];
       if (given.tensor.rank != static_cast<int32_t>(t.rank))
         return fail(RunError::Kind::kInput,
-                    fmt::format("input {} (%{}) has {} dimensions; the plan was compiled for {}", k, wanted.name,
-                                given.tensor.rank, t.rank));
+                    fmt::format("input {} (%{}) has {} dimensions; the plan was compiled for {}", k,
+                                wanted.name, given.tensor.rank, t.rank));
     } else if (wanted.kind == InputValue::Kind::kFloat) {
       frame_.numbers[wanted.index] =
           given.kind == InputValue::Kind::kInt ? static_cast<double>(given.integer) : given.number;
@@ -98,11 +104,12 @@ bool Run::bind_entry() {
   for (size_t k = 0; k < code_.entries.size(); ++k) {
     const EntryCode& entry = code_.entries[k];
     if (frame_.values[entry.expr] == frame_.entry_numbers[k]) continue;
-    return fail(RunError::Kind::kInput,
-                fmt::format("input {} (%{}): {} is {}, which no value of {} gives", entry.input,
-                            code_.inputs[entry.input].name,
-                            entry.source == plan::EntryBinding::Source::kInt ? "its value" : "a size or stride",
-                            frame_.entry_numbers[k], sym::text(entry.binding.expr)));
+    return fail(
+        RunError::Kind::kInput,
+        fmt::format("input {} (%{}): {} is {}, which no value of {} gives", entry.input,
+                    code_.inputs[entry.input].name,
+                    entry.source == plan::EntryBinding::Source::kInt ? "its value" : "a size or stride",
+                    frame_.entry_numbers[k], sym::text(entry.binding.expr)));
   }
   if (!plan_arena()) return false;
   frame_.entry_valid = true;
@@ -111,20 +118,22 @@ bool Run::bind_entry() {
 
 bool Run::solve_entry(const EntryCode& entry, int64_t number) {
   if (!solve(entry.symbol, entry.coefficient, entry.rest, number))
-    return fail(RunError::Kind::kInput, fmt::format("input {} (%{}): {} cannot be computed from {}", entry.input,
-                                                    code_.inputs[entry.input].name,
-                                                    sym::text(entry.binding.symbol), number));
+    return fail(RunError::Kind::kInput,
+                fmt::format("input {} (%{}): {} cannot be computed from {}", entry.input,
+                            code_.inputs[entry.input].name, sym::text(entry.binding.symbol), number));
   for (const SymbolCode& symbol : code_.symbols) {
     if (symbol.slot != entry.symbol) continue;
     int64_t value = frame_.values[symbol.slot];
     if (value >= symbol.range.lo && value <= symbol.range.hi) continue;
-    std::string where = entry.source == plan::EntryBinding::Source::kInt    ? std::string()
-                        : entry.source == plan::EntryBinding::Source::kSize ? fmt::format(", size {}", entry.dim)
-                                                                            : fmt::format(", stride {}", entry.dim);
-    return fail(RunError::Kind::kInput,
-                fmt::format("input {} (%{}){}: {} = {} is outside the range that the plan was compiled for, {}",
-                            entry.input, code_.inputs[entry.input].name, where, sym::text(entry.binding.symbol),
-                            value, range_text(symbol.range)));
+    std::string where = entry.source == plan::EntryBinding::Source::kInt ? std::string()
+                        : entry.source == plan::EntryBinding::Source::kSize
+                            ? fmt::format(", size {}", entry.dim)
+                            : fmt::format(", stride {}", entry.dim);
+    return fail(
+        RunError::Kind::kInput,
+        fmt::format("input {} (%{}){}: {} = {} is outside the range that the plan was compiled for, {}",
+                    entry.input, code_.inputs[entry.input].name, where, sym::text(entry.binding.symbol),
+                    value, range_text(symbol.range)));
   }
   return true;
 }
@@ -169,8 +178,9 @@ bool Run::refresh_layout(uint32_t tensor) {
     int64_t span = 0;
     empty = empty || size == 0;
     fits = fits && size >= 0 && (stride >= 0 || size <= 1);
-    if (size > 1) fits = fits && !__builtin_mul_overflow(size - 1, stride, &span) &&
-                         !__builtin_add_overflow(last, span, &last);
+    if (size > 1)
+      fits = fits && !__builtin_mul_overflow(size - 1, stride, &span) &&
+             !__builtin_add_overflow(last, span, &last);
   }
   int64_t bytes = 0;
   if (!empty) fits = fits && last < INT64_MAX && !__builtin_mul_overflow(last + 1, t.element_bytes, &bytes);
@@ -183,10 +193,11 @@ bool Run::refresh_layout(uint32_t tensor) {
   }
   frame_.view_bytes[tensor] = fits ? place : 0;
   if (fits) return true;
-  return fail(RunError::Kind::kNumber,
-              fmt::format("%{} has the layout {}, which {}", name_of(tensor),
-                          type_text({nullptr, t.dtype, static_cast<int32_t>(t.rank), dims, dims + t.rank, kDlCpu}),
-                          t.base == kNoIndex ? "no memory can have" : "reaches outside the tensor it is a view of"));
+  return fail(
+      RunError::Kind::kNumber,
+      fmt::format("%{} has the layout {}, which {}", name_of(tensor),
+                  type_text({nullptr, t.dtype, static_cast<int32_t>(t.rank), dims, dims + t.rank, kDlCpu}),
+                  t.base == kNoIndex ? "no memory can have" : "reaches outside the tensor it is a view of"));
 }
 
 bool Run::plan_arena() {
@@ -203,9 +214,11 @@ bool Run::plan_arena() {
   }
   std::vector<ArenaRequest> requests;
   for (uint32_t tensor : code_.planned)
-    requests.push_back({frame_.extent_bytes[tensor], code_.tensors[tensor].first, code_.tensors[tensor].last});
+    requests.push_back(
+        {frame_.extent_bytes[tensor], code_.tensors[tensor].first, code_.tensors[tensor].last});
   std::optional<ArenaLayout> layout = planned_arena(requests);
-  if (!layout) return fail(RunError::Kind::kMemory, "the plan's buffers together need more bytes than there are");
+  if (!layout)
+    return fail(RunError::Kind::kMemory, "the plan's buffers together need more bytes than there are");
   if (plans.size() == kArenaPlansKept) plans.pop_back();
   plans.insert(plans.begin(), ArenaPlan{std::move(key), std::move(*layout)});
   return true;

@@ -25,8 +25,9 @@ torch::Tensor fresh_tensor(const Engine& engine, ir::DType dtype, int64_t rank, 
   torch::Handle handle = nullptr;
   auto give_back = [](void*, void* context) { delete static_cast<Block*>(context); };
   // The device has no index: this function compares it with that of the memory, which has none.
-  if (api.torch_from_blob(data, rank, sizes, strides, 0, ir::c10_code(dtype), api.aoti_torch_device_type_cpu(), -1,
-                          &handle, api.aoti_torch_layout_strided(), nullptr, 0, give_back, owner.get()) != 0)
+  if (api.torch_from_blob(data, rank, sizes, strides, 0, ir::c10_code(dtype),
+                          api.aoti_torch_device_type_cpu(), -1, &handle, api.aoti_torch_layout_strided(),
+                          nullptr, 0, give_back, owner.get()) != 0)
     return {};
   owner.release();
   return torch::Tensor(api, handle);

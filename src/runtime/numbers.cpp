@@ -41,8 +41,10 @@ Result<double> divided(NumberOp op, double a, double b) {
 
 Result<double> unary_value(NumberOp op, double a) {
   switch (op) {
-    case NumberOp::kNeg: return -a;
-    case NumberOp::kAbs: return std::fabs(a);
+    case NumberOp::kNeg:
+      return -a;
+    case NumberOp::kAbs:
+      return std::fabs(a);
     case NumberOp::kSqrt:
       if (a < 0) return raised("square root of a negative number");
       return std::sqrt(a);
@@ -54,12 +56,18 @@ Result<double> unary_value(NumberOp op, double a) {
     case NumberOp::kLog:
       if (a <= 0) return raised("logarithm of a number that is not positive");
       return std::log(a);
-    case NumberOp::kFloor: return std::floor(a);
-    case NumberOp::kCeil: return std::ceil(a);
-    case NumberOp::kTrunc: return std::trunc(a);
-    case NumberOp::kToFloat: return a;
-    case NumberOp::kNot: return a == 0;
-    default: CHECK(false, "number op {}", plan::number_op_name(op));
+    case NumberOp::kFloor:
+      return std::floor(a);
+    case NumberOp::kCeil:
+      return std::ceil(a);
+    case NumberOp::kTrunc:
+      return std::trunc(a);
+    case NumberOp::kToFloat:
+      return a;
+    case NumberOp::kNot:
+      return a == 0;
+    default:
+      CHECK(false, "number op {}", plan::number_op_name(op));
   }
 }
 
@@ -89,54 +97,83 @@ T loaded(const void* data) {
 
 Result<double> number_value(NumberOp op, double a, double b) {
   switch (op) {
-    case NumberOp::kAdd: return a + b;
-    case NumberOp::kSub: return a - b;
-    case NumberOp::kMul: return a * b;
+    case NumberOp::kAdd:
+      return a + b;
+    case NumberOp::kSub:
+      return a - b;
+    case NumberOp::kMul:
+      return a * b;
     case NumberOp::kTrueDiv:
     case NumberOp::kFloorDiv:
-    case NumberOp::kMod: return divided(op, a, b);
-    case NumberOp::kPow: return power(a, b);
-    case NumberOp::kMin: return b < a ? b : a;
-    case NumberOp::kMax: return b > a ? b : a;
-    case NumberOp::kEq: return a == b;
-    case NumberOp::kNe: return a != b;
-    case NumberOp::kLt: return a < b;
-    case NumberOp::kLe: return a <= b;
-    case NumberOp::kGt: return a > b;
-    case NumberOp::kGe: return a >= b;
-    case NumberOp::kAnd: return a != 0 && b != 0;
-    case NumberOp::kOr: return a != 0 || b != 0;
-    default: return unary_value(op, a);
+    case NumberOp::kMod:
+      return divided(op, a, b);
+    case NumberOp::kPow:
+      return power(a, b);
+    case NumberOp::kMin:
+      return b < a ? b : a;
+    case NumberOp::kMax:
+      return b > a ? b : a;
+    case NumberOp::kEq:
+      return a == b;
+    case NumberOp::kNe:
+      return a != b;
+    case NumberOp::kLt:
+      return a < b;
+    case NumberOp::kLe:
+      return a <= b;
+    case NumberOp::kGt:
+      return a > b;
+    case NumberOp::kGe:
+      return a >= b;
+    case NumberOp::kAnd:
+      return a != 0 && b != 0;
+    case NumberOp::kOr:
+      return a != 0 || b != 0;
+    default:
+      return unary_value(op, a);
   }
 }
 
 std::optional<int64_t> integer_at(const void* data, ir::DType dtype) {
   using ir::DType;
   switch (dtype) {
-    case DType::kBool: return loaded<uint8_t>(data) != 0;
-    case DType::kU8: return loaded<uint8_t>(data);
-    case DType::kI8: return loaded<int8_t>(data);
-    case DType::kI16: return loaded<int16_t>(data);
-    case DType::kI32: return loaded<int32_t>(data);
-    case DType::kI64: return loaded<int64_t>(data);
-    case DType::kU16: return loaded<uint16_t>(data);
-    case DType::kU32: return loaded<uint32_t>(data);
+    case DType::kBool:
+      return loaded<uint8_t>(data) != 0;
+    case DType::kU8:
+      return loaded<uint8_t>(data);
+    case DType::kI8:
+      return loaded<int8_t>(data);
+    case DType::kI16:
+      return loaded<int16_t>(data);
+    case DType::kI32:
+      return loaded<int32_t>(data);
+    case DType::kI64:
+      return loaded<int64_t>(data);
+    case DType::kU16:
+      return loaded<uint16_t>(data);
+    case DType::kU32:
+      return loaded<uint32_t>(data);
     case DType::kU64: {
       uint64_t value = loaded<uint64_t>(data);
       if (value > static_cast<uint64_t>(INT64_MAX)) return std::nullopt;
       return static_cast<int64_t>(value);
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
 std::optional<double> number_at(const void* data, ir::DType dtype) {
   using ir::DType;
   switch (dtype) {
-    case DType::kF64: return loaded<double>(data);
-    case DType::kF32: return loaded<float>(data);
-    case DType::kF16: return half_value(loaded<uint16_t>(data));
-    case DType::kBF16: return bits_to_float(static_cast<uint32_t>(loaded<uint16_t>(data)) << 16);
+    case DType::kF64:
+      return loaded<double>(data);
+    case DType::kF32:
+      return loaded<float>(data);
+    case DType::kF16:
+      return half_value(loaded<uint16_t>(data));
+    case DType::kBF16:
+      return bits_to_float(static_cast<uint32_t>(loaded<uint16_t>(data)) << 16);
     default: {
       std::optional<int64_t> integer = integer_at(data, dtype);
       if (!integer) return std::nullopt;

@@ -56,10 +56,17 @@ bool Run::give_outputs(std::span<Output> outputs) {
     }
     output.kind = code.kind;
     switch (code.source.kind) {
-      case NumberOperand::Kind::kSlot: output.integer = frame_.values[code.source.index]; break;
-      case NumberOperand::Kind::kNumber: output.number = frame_.numbers[code.source.index]; break;
-      case NumberOperand::Kind::kConstant: output.number = code.source.constant; break;
-      case NumberOperand::Kind::kTensor: break;
+      case NumberOperand::Kind::kSlot:
+        output.integer = frame_.values[code.source.index];
+        break;
+      case NumberOperand::Kind::kNumber:
+        output.number = frame_.numbers[code.source.index];
+        break;
+      case NumberOperand::Kind::kConstant:
+        output.number = code.source.constant;
+        break;
+      case NumberOperand::Kind::kTensor:
+        break;
     }
     if (code.kind == Output::Kind::kBool) output.integer = output.number != 0;
   }
@@ -110,8 +117,13 @@ bool Run::give_managed(uint32_t tensor, Output& output) {
   managed.version = {1, 0};
   managed.manager_ctx = owner;
   managed.deleter = delete_managed;
-  managed.dl_tensor = {data_of(tensor), {kDlCpu, 0}, static_cast<int32_t>(t.rank), dl_dtype(t.dtype),
-                       owner->dims.data(), owner->dims.data() + t.rank, 0};
+  managed.dl_tensor = {data_of(tensor),
+                       {kDlCpu, 0},
+                       static_cast<int32_t>(t.rank),
+                       dl_dtype(t.dtype),
+                       owner->dims.data(),
+                       owner->dims.data() + t.rank,
+                       0};
   output.kind = Output::Kind::kManaged;
   output.dtype = t.dtype;
   output.managed = &managed;

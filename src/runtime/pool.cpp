@@ -17,8 +17,8 @@ int64_t now_seconds() {
       .count();
 }
 
-// Four classes to a power of two, so that at most a fifth of a block is unused; multiples of a page. 0 when the
-// size is beyond any memory.
+// Four classes to a power of two, so that at most a fifth of a block is unused; multiples of a page. 0 when
+// the size is beyond any memory.
 int64_t class_bytes(int64_t bytes) {
   if (bytes <= kLeastBytes) return kLeastBytes;
   if (bytes > (int64_t{1} << 60)) return 0;
@@ -28,7 +28,8 @@ int64_t class_bytes(int64_t bytes) {
 }
 
 void* map_memory(int64_t bytes) {
-  void* data = mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* data =
+      mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) return nullptr;
   if (bytes >= kHugePageBytes) madvise(data, static_cast<size_t>(bytes), MADV_HUGEPAGE);
   return data;
@@ -53,7 +54,9 @@ void Block::reset() {
   pool->give(std::exchange(data_, nullptr), std::exchange(capacity_bytes_, 0));
 }
 
-std::shared_ptr<Pool> Pool::create(int64_t limit_bytes) { return std::shared_ptr<Pool>(new Pool(limit_bytes)); }
+std::shared_ptr<Pool> Pool::create(int64_t limit_bytes) {
+  return std::shared_ptr<Pool>(new Pool(limit_bytes));
+}
 
 Pool::~Pool() { trim(); }
 
@@ -81,7 +84,8 @@ Block Pool::take(int64_t bytes) {
 
 void Pool::collect_old(int64_t now_seconds, std::vector<Kept>& dropped) {
   size_t count = 0;
-  while (count < kept_.size() && (kept_bytes_ > limit_bytes_ || kept_[count].since_seconds + kIdleSeconds < now_seconds))
+  while (count < kept_.size() &&
+         (kept_bytes_ > limit_bytes_ || kept_[count].since_seconds + kIdleSeconds < now_seconds))
     kept_bytes_ -= kept_[count++].capacity_bytes;
   dropped.assign(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(count));
   kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(count));

@@ -5,8 +5,8 @@
 //   ... block.data() ...                    // the destructor gives it back
 //
 // Fresh memory from the system costs a page fault for every page, which for large tensors is more than the
-// kernels that fill them; so a block that is given back is kept, in lists by size class, and the next request of
-// that class gets it. At most `limit_bytes` are kept; what is over, and what nobody has asked for during
+// kernels that fill them; so a block that is given back is kept, in lists by size class, and the next request
+// of that class gets it. At most `limit_bytes` are kept; what is over, and what nobody has asked for during
 // `kIdleSeconds`, is returned to the system when a block is given back; trim() returns everything kept.
 //
 // Blocks keep the pool alive. All functions may be called from several threads.

@@ -1,8 +1,8 @@
 // A plan compiled for execution, and the state of one call; internal to the runtime.
 //
-// Compiling turns steps into a list of actions: besides the plan's own steps there are the moments when memory
-// of a tensor is made, when a called operator's result is compared with its type, and when a reference is
-// dropped. All integer expressions are registers of one Program.
+// Compiling turns steps into a list of actions: besides the plan's own steps there are the moments when
+// memory of a tensor is made, when a called operator's result is compared with its type, and when a reference
+// is dropped. All integer expressions are registers of one Program.
 #pragma once
 
 #include <array>
@@ -45,8 +45,8 @@ struct TensorCode {
   uint32_t arena = kNoIndex;  // place in Frame::arena_layout
   uint32_t first = kNoIndex;  // steps that use it or a view of it
   uint32_t last = 0;
-  uint32_t producer = 0;   // step that defines a kResult root
-  bool escapes = false;    // the caller or the embedder gets it, or a view of it, and may keep it
+  uint32_t producer = 0;  // step that defines a kResult root
+  bool escapes = false;   // the caller or the embedder gets it, or a view of it, and may keep it
 };
 
 struct EntryCode {
@@ -132,11 +132,11 @@ struct CheckCode {
 
 struct Action {
   enum class Kind : uint8_t {
-    kMake,     // memory for a kOwned root
+    kMake,  // memory for a kOwned root
     kLaunch,
     kCall,
     kBind,
-    kSettle,   // a result's real type against the plan's
+    kSettle,  // a result's real type against the plan's
     kNumber,
     kCheck,
     kRelease,  // a kOwned or kResult root is not used again
@@ -186,12 +186,12 @@ HostReference owned(HostObject host);
 
 // What a tensor's memory is, during a call.
 struct TensorState {
-  torch::Tensor handle;          // owns the memory: kOwned and kResult roots
-  HostReference host;            // owns it: kResult roots that the embedder gave
-  TensorView host_view;          // with `host`
+  torch::Tensor handle;               // owns the memory: kOwned and kResult roots
+  HostReference host;                 // owns it: kResult roots that the embedder gave
+  TensorView host_view;               // with `host`
   std::vector<int64_t> host_strides;  // where the embedder gave none
-  SharedBlock* block = nullptr;  // owns it: kOwned roots without libtorch
-  torch::Tensor blob;            // borrows it: made for a call and kept while pointer and layout stay
+  SharedBlock* block = nullptr;       // owns it: kOwned roots without libtorch
+  torch::Tensor blob;                 // borrows it: made for a call and kept while pointer and layout stay
   void* blob_data = nullptr;
 };
 
@@ -201,12 +201,12 @@ struct ArenaPlan {
 };
 
 struct Frame {
-  std::vector<int64_t> values;         // registers
-  std::vector<double> numbers;         // host numbers; bools are 0 and 1
+  std::vector<int64_t> values;  // registers
+  std::vector<double> numbers;  // host numbers; bools are 0 and 1
   std::vector<int64_t> dims;
-  std::vector<int64_t> view_bytes;     // distance from the root's first element
-  std::vector<int64_t> extent_bytes;   // from a tensor's first element to the end of its last
-  std::vector<void*> data;             // of roots
+  std::vector<int64_t> view_bytes;    // distance from the root's first element
+  std::vector<int64_t> extent_bytes;  // from a tensor's first element to the end of its last
+  std::vector<void*> data;            // of roots
   std::vector<TensorState> tensors;
   std::vector<int64_t> entry_numbers;  // what the entry's bindings read, as of the last good call
   bool entry_valid = false;
@@ -320,8 +320,8 @@ class Run {
 Result<std::unique_ptr<Code>> compiled(plan::Plan plan, const KernelTable& kernels, Engine engine);
 
 // memory.cpp
-// A tensor of fresh memory; from libtorch's allocator below the engine's limit, else from its pool. Empty when
-// there is no memory.
+// A tensor of fresh memory; from libtorch's allocator below the engine's limit, else from its pool. Empty
+// when there is no memory.
 torch::Tensor fresh_tensor(const Engine& engine, ir::DType dtype, int64_t rank, const int64_t* sizes,
                            const int64_t* strides, int64_t bytes);
 // Copies the elements of one layout to another; sizes are equal.

@@ -49,8 +49,10 @@ Slot Program::slot(Expr e) {
 
 bool Program::compute(const Code& code, int64_t a, int64_t b, int64_t& out) {
   switch (code.op) {
-    case Op::kAdd: return !__builtin_add_overflow(a, b, &out);
-    case Op::kMul: return !__builtin_mul_overflow(a, b, &out);
+    case Op::kAdd:
+      return !__builtin_add_overflow(a, b, &out);
+    case Op::kMul:
+      return !__builtin_mul_overflow(a, b, &out);
     case Op::kFloorDiv:
     case Op::kMod: {
       if (b == 0 || (a == std::numeric_limits<int64_t>::min() && b == -1)) return false;
@@ -63,17 +65,36 @@ bool Program::compute(const Code& code, int64_t a, int64_t b, int64_t& out) {
       out = code.op == Op::kFloorDiv ? quotient : rest;
       return true;
     }
-    case Op::kMin: out = std::min(a, b); return true;
-    case Op::kMax: out = std::max(a, b); return true;
-    case Op::kEq: out = a == b; return true;
-    case Op::kNe: out = a != b; return true;
-    case Op::kLt: out = a < b; return true;
-    case Op::kLe: out = a <= b; return true;
-    case Op::kAnd: out = a != 0 && b != 0; return true;
-    case Op::kOr: out = a != 0 || b != 0; return true;
-    case Op::kNot: out = a == 0; return true;
+    case Op::kMin:
+      out = std::min(a, b);
+      return true;
+    case Op::kMax:
+      out = std::max(a, b);
+      return true;
+    case Op::kEq:
+      out = a == b;
+      return true;
+    case Op::kNe:
+      out = a != b;
+      return true;
+    case Op::kLt:
+      out = a < b;
+      return true;
+    case Op::kLe:
+      out = a <= b;
+      return true;
+    case Op::kAnd:
+      out = a != 0 && b != 0;
+      return true;
+    case Op::kOr:
+      out = a != 0 || b != 0;
+      return true;
+    case Op::kNot:
+      out = a == 0;
+      return true;
     case Op::kConst:
-    case Op::kSymbol: break;
+    case Op::kSymbol:
+      break;
   }
   CHECK(false, "op {} in code", static_cast<int>(code.op));
 }

@@ -7,10 +7,10 @@
 //   values[program.slot(s0)] = 7;
 //   program.run(1, values)                     // values[bytes] == 92
 //
-// Every expression has one register. Constants are filled in once; an expression is computed by the code of the
-// latest stage that makes one of its symbols known. So what is static costs nothing per call, and what depends
-// on an operator's result is computed when that is known. Stages are run in order, stage 0 (operators of
-// constants that were not folded) first.
+// Every expression has one register. Constants are filled in once; an expression is computed by the code of
+// the latest stage that makes one of its symbols known. So what is static costs nothing per call, and what
+// depends on an operator's result is computed when that is known. Stages are run in order, stage 0 (operators
+// of constants that were not folded) first.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ using Slot = uint32_t;
 
 class Program {
  public:
-  // Starts the next stage, from 1 on, in which these symbols become known; their registers are set by the caller.
+  // Starts the next stage, from 1 on, in which these symbols become known; their registers are set by the
+  // caller.
   uint32_t begin_stage(const std::vector<sym::Expr>& symbols);
   // The register of an expression whose symbols are known by the latest stage begun.
   Slot slot(sym::Expr e);
@@ -38,8 +39,8 @@ class Program {
 
   std::vector<int64_t> initial_values() const { return initial_; }
 
-  // Computes the registers of a stage. False when a value leaves 64 bits or a divisor is 0: `failed` is then the
-  // register that has no value.
+  // Computes the registers of a stage. False when a value leaves 64 bits or a divisor is 0: `failed` is then
+  // the register that has no value.
   bool run(uint32_t stage, std::vector<int64_t>& values, Slot& failed) const;
   // The expression of a register.
   sym::Expr expr(Slot slot) const { return exprs_[slot]; }

@@ -11,14 +11,14 @@ bool Run::handle_layout(torch::Handle handle, TensorView& view) const {
   int64_t* sizes = nullptr;
   int64_t* strides = nullptr;
   int32_t device = 0;
-  bool ok = torch_->aoti_torch_get_layout(handle, &layout) == 0 &&
-            layout == torch_->aoti_torch_layout_strided() &&
-            torch_->aoti_torch_get_dtype(handle, &code) == 0 && torch_->aoti_torch_get_dim(handle, &rank) == 0 &&
-            torch_->aoti_torch_get_sizes(handle, &sizes) == 0 &&
-            torch_->aoti_torch_get_strides(handle, &strides) == 0 &&
-            torch_->aoti_torch_get_device_type(handle, &device) == 0 &&
-            device == torch_->aoti_torch_device_type_cpu() &&
-            torch_->aoti_torch_get_data_ptr(handle, &view.data) == 0;
+  bool ok =
+      torch_->aoti_torch_get_layout(handle, &layout) == 0 && layout == torch_->aoti_torch_layout_strided() &&
+      torch_->aoti_torch_get_dtype(handle, &code) == 0 && torch_->aoti_torch_get_dim(handle, &rank) == 0 &&
+      torch_->aoti_torch_get_sizes(handle, &sizes) == 0 &&
+      torch_->aoti_torch_get_strides(handle, &strides) == 0 &&
+      torch_->aoti_torch_get_device_type(handle, &device) == 0 &&
+      device == torch_->aoti_torch_device_type_cpu() &&
+      torch_->aoti_torch_get_data_ptr(handle, &view.data) == 0;
   std::optional<ir::DType> dtype = ir::dtype_from_c10(code);
   if (!ok || !dtype) return false;
   view.dtype = *dtype;
@@ -46,15 +46,14 @@ bool Run::settle(uint32_t tensor) {
   const TensorCode& t = code_.tensors[tensor];
   TensorView real;
   if (!real_layout(tensor, real)) return false;
-  bool same = real.dtype == t.dtype && real.rank == static_cast<int32_t>(t.rank) && real.device_type == kDlCpu &&
-              std::equal(real.sizes, real.sizes + real.rank, sizes(tensor));
+  bool same = real.dtype == t.dtype && real.rank == static_cast<int32_t>(t.rank) &&
+              real.device_type == kDlCpu && std::equal(real.sizes, real.sizes + real.rank, sizes(tensor));
   if (!same) {
     TensorView wanted{nullptr, t.dtype, static_cast<int32_t>(t.rank), sizes(tensor), strides(tensor), kDlCpu};
-    return result_error(t.producer, fmt::format("%{} is {}, not {}", name_of(tensor), type_text(real),
-                                                type_text(wanted)));
+    return result_error(
+        t.producer, fmt::format("%{} is {}, not {}", name_of(tensor), type_text(real), type_text(wanted)));
   }
-  if (!same_places(real.rank, real.sizes, real.strides, strides(tensor)))
-    return restride(tensor, real);
+  if (!same_places(real.rank, real.sizes, real.strides, strides(tensor))) return restride(tensor, real);
   frame_.data[tensor] = real.data;
   return true;
 }
@@ -67,7 +66,8 @@ bool Run::restride(uint32_t tensor, const TensorView& view) {
   bool ok = make(tensor);
   if (ok && torch_) {
     torch::Tensor source;
-    if (!old.handle) source = torch_->borrowed_blob(view.data, view.dtype, view.rank, view.sizes, view.strides);
+    if (!old.handle)
+      source = torch_->borrowed_blob(view.data, view.dtype, view.rank, view.sizes, view.strides);
     torch::Handle from = old.handle ? old.handle.get() : source.get();
     ok = from && torch_->aoti_torch_copy_(state.handle.get(), from, 0) == 0;
     if (!ok) fail(RunError::Kind::kMemory, fmt::format("%{} cannot be copied", name_of(tensor)));

@@ -24,14 +24,30 @@ bool Run::execute() {
   for (const Action& action : code_.actions) {
     bool ok = true;
     switch (action.kind) {
-      case Action::Kind::kMake: ok = make(action.index); break;
-      case Action::Kind::kLaunch: ok = launch(code_.launches[action.index]); break;
-      case Action::Kind::kCall: ok = call(code_.calls[action.index]); break;
-      case Action::Kind::kBind: ok = bind(code_.binds[action.index]); break;
-      case Action::Kind::kSettle: ok = settle(action.index); break;
-      case Action::Kind::kNumber: ok = number(code_.numbers[action.index]); break;
-      case Action::Kind::kCheck: ok = check(code_.checks[action.index]); break;
-      case Action::Kind::kRelease: release_root(action.index); break;
+      case Action::Kind::kMake:
+        ok = make(action.index);
+        break;
+      case Action::Kind::kLaunch:
+        ok = launch(code_.launches[action.index]);
+        break;
+      case Action::Kind::kCall:
+        ok = call(code_.calls[action.index]);
+        break;
+      case Action::Kind::kBind:
+        ok = bind(code_.binds[action.index]);
+        break;
+      case Action::Kind::kSettle:
+        ok = settle(action.index);
+        break;
+      case Action::Kind::kNumber:
+        ok = number(code_.numbers[action.index]);
+        break;
+      case Action::Kind::kCheck:
+        ok = check(code_.checks[action.index]);
+        break;
+      case Action::Kind::kRelease:
+        release_root(action.index);
+        break;
     }
     if (!ok) return false;
   }
@@ -55,8 +71,8 @@ bool Run::launch(const LaunchCode& launch) {
   if (torch_ && frame_.threads > 1 && units > grain) {
     KernelCall call{launch.kernel, args};
     if (torch_->torch_parallel_for(0, units, grain, run_range, &call) != 0)
-      return fail(RunError::Kind::kOpFailed, fmt::format("libtorch's thread pool failed in @{}", launch.source->kernel),
-                  launch.step);
+      return fail(RunError::Kind::kOpFailed,
+                  fmt::format("libtorch's thread pool failed in @{}", launch.source->kernel), launch.step);
   } else {
     launch.kernel(0, units, args);
   }
@@ -76,8 +92,8 @@ bool Run::bind(const BindCode& bind) {
     TensorView view = view_of(bind.tensor);
     for (int32_t k = 0; k < view.rank; ++k)
       if (view.sizes[k] != 1)
-        return result_error(bind.step, fmt::format("the item of %{}, which is {}, is asked for", name_of(bind.tensor),
-                                                   type_text(view)));
+        return result_error(bind.step, fmt::format("the item of %{}, which is {}, is asked for",
+                                                   name_of(bind.tensor), type_text(view)));
     std::optional<int64_t> item = integer_at(view.data, view.dtype);
     if (!item) return fail(RunError::Kind::kNumber, "an item is beyond 63 bits", bind.step);
     found = *item;
@@ -90,7 +106,8 @@ bool Run::bind(const BindCode& bind) {
     found = bind.source == plan::BindStep::Source::kSize ? real.sizes[bind.dim] : real.strides[bind.dim];
   }
   if (!solve(bind.symbol, bind.coefficient, bind.rest, found))
-    return fail(RunError::Kind::kNumber, fmt::format("a symbol cannot be computed from {}", found), bind.step);
+    return fail(RunError::Kind::kNumber, fmt::format("a symbol cannot be computed from {}", found),
+                bind.step);
   return check_symbol(bind.symbol, bind.step) && run_stage(bind.stage, bind.step);
 }
 
@@ -111,17 +128,24 @@ bool Run::number(const NumberCode& number) {
   for (size_t k = 0; k < number.operands.size(); ++k) {
     const NumberOperand& operand = number.operands[k];
     switch (operand.kind) {
-      case NumberOperand::Kind::kSlot: operands[k] = static_cast<double>(frame_.values[operand.index]); break;
-      case NumberOperand::Kind::kNumber: operands[k] = frame_.numbers[operand.index]; break;
-      case NumberOperand::Kind::kConstant: operands[k] = operand.constant; break;
+      case NumberOperand::Kind::kSlot:
+        operands[k] = static_cast<double>(frame_.values[operand.index]);
+        break;
+      case NumberOperand::Kind::kNumber:
+        operands[k] = frame_.numbers[operand.index];
+        break;
+      case NumberOperand::Kind::kConstant:
+        operands[k] = operand.constant;
+        break;
       case NumberOperand::Kind::kTensor: {
         TensorView view = view_of(operand.index);
         std::optional<double> item = number_at(view.data, view.dtype);
         for (int32_t axis = 0; axis < view.rank; ++axis)
           if (view.sizes[axis] != 1) item.reset();
         if (!item)
-          return fail(RunError::Kind::kNumber, fmt::format("%{} is {}, which has no item", name_of(operand.index),
-                                                           type_text(view)), number.step);
+          return fail(RunError::Kind::kNumber,
+                      fmt::format("%{} is {}, which has no item", name_of(operand.index), type_text(view)),
+                      number.step);
         frame_.numbers[number.result] = *item;
         return true;
       }

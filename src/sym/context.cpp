@@ -161,7 +161,9 @@ const Node* Context::Impl::intern(Op op, std::span<const Expr> operands) {
   node->hash = hash;
   node->measure = measure_of(op, operands);
   node->overflows = (op == Op::kMul || op == Op::kAdd) && operands[1].is_const();
+  node->is_polynomial = op == Op::kMul || op == Op::kAdd;
   for (Expr e : operands) {
+    node->is_polynomial &= NodeAccess::node(e)->is_polynomial;
     node->kinds |= NodeAccess::node(e)->kinds;
     node->symbol_filter |= NodeAccess::node(e)->symbol_filter;
     node->overflows |= NodeAccess::node(e)->overflows;
@@ -241,9 +243,16 @@ Expr Context::Impl::monomial_product(Expr a, Expr b) {
   if (!a) return b;
   if (!b) return a;
   std::span<const Expr> left = factors(a), right = factors(b);
-  std::vector<Expr> operands(left.size() + right.size());
-  std::merge(left.begin(), left.end(), right.begin(), right.end(), operands.begin(),
-             [](Expr x, Expr y) { return compare(x, y) < 0; });
+  auto less = [](Expr x, Expr y) { return compare(x, y) < 0; };
+  constexpr size_t kInline = 8;
+  size_t count = left.size() + right.size();
+  if (count <= kInline) {
+    Expr operands[kInline];
+    std::merge(left.begin(), left.end(), right.begin(), right.end(), operands, less);
+    return node(Op::kMul, {operands, count});
+  }
+  std::vector<Expr> operands(count);
+  std::merge(left.begin(), left.end(), right.begin(), right.end(), operands.begin(), less);
   return node(Op::kMul, operands);
 }
 

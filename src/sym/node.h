@@ -19,6 +19,7 @@ struct Node {
   Op op = Op::kConst;
   SymbolKind kind = SymbolKind::kSize;  // of a symbol
   uint8_t kinds = 0;                    // one bit for each kind of symbol below
+  bool is_polynomial = true;            // sums and products of constants and symbols only
   bool overflows = false;               // holds constants that were left unfolded, as they leave 64 bits
   uint32_t count = 0;
   uint64_t hash = 0;

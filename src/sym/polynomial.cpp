@@ -37,6 +37,14 @@ bool has_factor(const Term& term, Expr atom) {
   return std::find(parts.begin(), parts.end(), atom) != parts.end();
 }
 
+// Both are sorted, so this is whether `parts` divides `whole`.
+bool is_subsequence(std::span<const Expr> parts, std::span<const Expr> whole) {
+  size_t taken = 0;
+  for (Expr factor : whole)
+    if (taken < parts.size() && factor == parts[taken]) ++taken;
+  return taken == parts.size();
+}
+
 // Of highest degree; the first of those.
 Expr leading_term(Expr e) {
   Expr best;
@@ -91,8 +99,9 @@ Expr term_quotient(Context& cx, Expr term, Expr divisor) {
   if (top.coefficient % bottom.coefficient != 0) return {};
   Expr coefficient = cx.constant(top.coefficient / bottom.coefficient);
   if (!bottom.monomial) return top.monomial ? cx.mul(top.monomial, coefficient) : coefficient;
-  std::vector<Expr> left{coefficient};
   std::span<const Expr> parts = factors(bottom.monomial);
+  if (!is_subsequence(parts, factors(top.monomial))) return {};
+  std::vector<Expr> left{coefficient};
   size_t taken = 0;
   for (Expr factor : factors(top.monomial)) {
     if (taken < parts.size() && factor == parts[taken])
@@ -100,7 +109,7 @@ Expr term_quotient(Context& cx, Expr term, Expr divisor) {
     else
       left.push_back(factor);
   }
-  return taken == parts.size() ? cx.mul(left) : Expr();
+  return cx.mul(left);
 }
 
 Expr common_term(Context& cx, Expr a, Expr b) {
@@ -125,6 +134,7 @@ Division divided(Context& cx, Expr numerator, Expr divisor) {
       Expr part = term_quotient(cx, summand, divisor);
       (part ? quotient : remainder).push_back(part ? part : summand);
     }
+    if (quotient.empty()) return {cx.constant(0), numerator};
     return {cx.add(quotient), cx.add(remainder)};
   }
   Expr leading = leading_term(divisor);

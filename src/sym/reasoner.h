@@ -34,6 +34,7 @@ class Reasoner {
 
  private:
   Expr with_simplified_operands(Expr e);
+  bool has_constant_symbol(Expr polynomial);
   // The result of the first rule that applies and makes `e` smaller; empty when there is none.
   Expr rewritten(Expr e);
 

@@ -37,8 +37,19 @@ Expr Reasoner::rewritten(Expr e) {
   return {};
 }
 
+bool Reasoner::has_constant_symbol(Expr polynomial) {
+  for (Expr summand : summands(polynomial)) {
+    Term term = term_of(summand);
+    for (Expr factor : factors(term.monomial))
+      if (factor.is_symbol() && bounds(factor).is_point()) return true;
+  }
+  return false;
+}
+
 Expr Reasoner::simplified(Expr e) {
   if (e.is_const()) return e;
+  // Most sizes and indices are plain; no other row turns those into anything.
+  if (NodeAccess::node(e)->is_polynomial && !has_constant_symbol(e)) return e;
   if (auto known = simplified_.find(e); known != simplified_.end()) return known->second;
   Expr result = e;
   while (!result.is_const()) {

@@ -5,9 +5,9 @@
 //   ... emit kernels into module ...
 //   std::vector<uint8_t> object = codegen.object(module);
 //
-// The pipeline is fixed and short, because the emitters write vectors out themselves: early-cse, licm on memory
-// SSA, then code generation at level 2 with the small code model and position independent code. Objects serve
-// the JIT and ahead-of-time packages alike.
+// The pipeline is fixed and short, because the emitters write vectors out themselves: early-cse, licm on
+// memory SSA, then code generation at level 2 with the small code model and position independent code.
+// Objects serve the JIT and ahead-of-time packages alike.
 //
 // Invariants: a module is verified before anything else runs; a broken one is a bug of the emitter and raises
 // InternalError with the verifier's message and the module's text. A Codegen belongs to one thread at a time.

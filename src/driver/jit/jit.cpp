@@ -87,7 +87,8 @@ Result<ObjectHandle> Jit::add_object(std::span<const uint8_t> bytes) {
   const llvm::Triple& expected = impl_->lljit->getTargetTriple();
   if ((*parsed)->getArch() != expected.getArch()) {
     return diagnostic("input", "an object file for {} cannot run on {}",
-                      llvm::Triple::getArchTypeName((*parsed)->getArch()).str(), expected.getArchName().str());
+                      llvm::Triple::getArchTypeName((*parsed)->getArch()).str(),
+                      expected.getArchName().str());
   }
   uint64_t handle = 0;
   {

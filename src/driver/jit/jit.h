@@ -10,8 +10,8 @@
 // scalar functions of libm (sin, fmod, lgamma, ...) and to memcpy, memmove and memset; nothing else of the
 // process is visible, so a kernel cannot depend by accident on what happens to be loaded.
 //
-// Invariants: all members may be called from several threads at once. The caller makes sure that no code of an
-// object runs when it is removed, nor when the Jit is destroyed.
+// Invariants: all members may be called from several threads at once. The caller makes sure that no code of
+// an object runs when it is removed, nor when the Jit is destroyed.
 #pragma once
 
 #include <cstdint>

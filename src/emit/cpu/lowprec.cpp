@@ -15,8 +15,8 @@ Type* like(Value* x, Type* element) { return x->getType()->getWithNewType(elemen
 
 Value* int_constant(Value* x, uint64_t value) { return llvm::ConstantInt::get(x->getType(), value); }
 
-// Trunc towards 0 as cvttps2si and its kin do: what does not fit gives the least integer. fptosi alone would be
-// poison there, so it only ever sees values that fit.
+// Trunc towards 0 as cvttps2si and its kin do: what does not fit gives the least integer. fptosi alone would
+// be poison there, so it only ever sees values that fit.
 Value* truncated(llvm::IRBuilder<>& b, Value* x, unsigned bits) {
   Type* integer = like(x, b.getIntNTy(bits));
   const double end = std::ldexp(1.0, static_cast<int>(bits) - 1);
@@ -69,7 +69,8 @@ Value* narrowed_f16_by_integers(llvm::IRBuilder<>& b, Value* x) {
   Value* subnormal = b.CreateSub(b.CreateBitCast(sum, bits->getType()), int_constant(bits, 0x3f000000));
   result = b.CreateSelect(b.CreateICmpULT(a, int_constant(bits, 0x38800000)), subnormal, result);
   // 65520 is half-way between the largest number and what would come next.
-  result = b.CreateSelect(b.CreateICmpUGE(a, int_constant(bits, 0x477ff000)), int_constant(bits, 0x7c00), result);
+  result =
+      b.CreateSelect(b.CreateICmpUGE(a, int_constant(bits, 0x477ff000)), int_constant(bits, 0x7c00), result);
   Value* payload = b.CreateAnd(b.CreateLShr(a, 13), int_constant(bits, 0x3ff));
   Value* nan = b.CreateOr(payload, int_constant(bits, 0x7e00));
   result = b.CreateSelect(b.CreateICmpUGT(a, int_constant(bits, 0x7f800000)), nan, result);

@@ -12,15 +12,16 @@
 
 namespace jumar::emit::cpu {
 
-// bf16 is the upper half of an f32. Narrowing rounds to nearest even; every NaN becomes 0x7fc0, as in PyTorch.
+// bf16 is the upper half of an f32. Narrowing rounds to nearest even; every NaN becomes 0x7fc0, as in
+// PyTorch.
 llvm::Value* widened_bf16(llvm::IRBuilder<>& b, llvm::Value* bits);
 llvm::Value* narrowed_bf16(llvm::IRBuilder<>& b, llvm::Value* x);
 
 // Whether the processor converts between f16 and f32 (F16C, or any aarch64).
 enum class F16Unit { kNative, kInteger };
 
-// Exact, and rounding to nearest even with subnormal numbers and overflow to infinity. A NaN keeps its sign and
-// its upper payload bits and becomes quiet, in both forms.
+// Exact, and rounding to nearest even with subnormal numbers and overflow to infinity. A NaN keeps its sign
+// and its upper payload bits and becomes quiet, in both forms.
 llvm::Value* widened_f16(llvm::IRBuilder<>& b, llvm::Value* bits, F16Unit unit);
 llvm::Value* narrowed_f16(llvm::IRBuilder<>& b, llvm::Value* x, F16Unit unit);
 
@@ -29,8 +30,8 @@ struct IntType {
   bool is_signed;
 };
 
-// f32 or f64 to an integer, truncated towards 0, never poison. For values that the integer cannot hold, and NaN,
-// the result is what eager PyTorch gives on x86-64, which is what the processor's conversions give:
+// f32 or f64 to an integer, truncated towards 0, never poison. For values that the integer cannot hold, and
+// NaN, the result is what eager PyTorch gives on x86-64, which is what the processor's conversions give:
 //   i32, i64       the least integer
 //   i8, i16, u16   by way of i32: its low bits
 //   u8             by way of i64: its low bits

@@ -17,8 +17,8 @@ Value* VecMath::through_f64(Unary function, Value* x) {
 Value* VecMath::outlined(const std::string& name, llvm::ArrayRef<Value*> arguments,
                          const std::function<Value*(VecMath&, llvm::ArrayRef<Value*>)>& build) {
   const VecOps o(b_, arguments[0]->getType());
-  const std::string full =
-      "jumar." + name + (o.lanes() > 1 ? ".v" + std::to_string(o.lanes()) : ".") + (o.is_f64() ? "f64" : "f32");
+  const std::string full = "jumar." + name + (o.lanes() > 1 ? ".v" + std::to_string(o.lanes()) : ".") +
+                           (o.is_f64() ? "f64" : "f32");
   llvm::Function* caller = b_.GetInsertBlock()->getParent();
   llvm::Module& module = *caller->getParent();
   llvm::Function* function = module.getFunction(full);

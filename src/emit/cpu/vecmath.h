@@ -3,14 +3,15 @@
 //   VecMath math(builder);
 //   llvm::Value* y = math.exp(x);        // x: float, <8 x float>, <4 x double>, ... any lane count
 //
-// The code depends on nothing outside the module: polynomials with fused multiply-adds, no calls of libm, SLEEF
-// or libmvec, and no vector intrinsics that LLVM would split into such calls. It is the same for the JIT and
-// for packages and for every processor with a fused multiply-add. Errors are bounded (docs/vecmath.md has the
-// table); NaN, infinities, signed zeros, subnormal numbers and overflow behave as in eager PyTorch.
+// The code depends on nothing outside the module: polynomials with fused multiply-adds, no calls of libm,
+// SLEEF or libmvec, and no vector intrinsics that LLVM would split into such calls. It is the same for the
+// JIT and for packages and for every processor with a fused multiply-add. Errors are bounded (docs/vecmath.md
+// has the table); NaN, infinities, signed zeros, subnormal numbers and overflow behave as in eager PyTorch.
 //
 // Invariants:
 // - Fast-math flags of the builder are neither needed nor used; they are the same after a call as before.
-// - A function may end the current block: sin, cos, tan and fmod branch to an out-of-line slow path when a lane
+// - A function may end the current block: sin, cos, tan and fmod branch to an out-of-line slow path when a
+// lane
 //   is out of range. Ask the builder for its block again afterwards (for example for the incoming edge of a
 //   phi).
 // - Out-of-line parts are internal functions and constants named "jumar.*", made once in the module.
@@ -88,7 +89,8 @@ class VecMath {
 
   // The f32 result of an f64 function: for functions that are too rare for code of their own.
   Value* through_f64(Unary function, Value* x);
-  // A call of the internal function `name`, whose body `build` writes from its arguments when it is first used.
+  // A call of the internal function `name`, whose body `build` writes from its arguments when it is first
+  // used.
   Value* outlined(const std::string& name, llvm::ArrayRef<Value*> arguments,
                   const std::function<Value*(VecMath&, llvm::ArrayRef<Value*>)>& build);
   Value* unary_intrinsic(llvm::Intrinsic::ID id, Value* x);

@@ -20,8 +20,8 @@ struct Reduced {
   Value* n_bits;
 };
 
-// x = n log(2) + r. The first product is exact inside the fma and the difference is a multiple of the last place
-// of x or of the constant, so the first step does not round.
+// x = n log(2) + r. The first product is exact inside the fma and the difference is a multiple of the last
+// place of x or of the constant, so the first step does not round.
 Reduced reduced_by_ln2(VecOps& o, Value* x) {
   Value* t = o.fma(x, o.c(kLog2E), o.c(o.magic()));
   Value* n = o.sub(t, o.c(o.magic()));
@@ -71,7 +71,9 @@ Value* log_rest(VecOps& o, Value* f) {
 
 ExpCore exp_core(VecOps& o, Value* x) { return core_with(o, x, o.pick(coeffs::kExpF32, coeffs::kExpF64)); }
 
-ExpCore expm1_core(VecOps& o, Value* x) { return core_with(o, x, o.pick(coeffs::kExpm1F32, coeffs::kExpm1F64)); }
+ExpCore expm1_core(VecOps& o, Value* x) {
+  return core_with(o, x, o.pick(coeffs::kExpm1F32, coeffs::kExpm1F64));
+}
 
 Value* pow2(VecOps& o, Value* n_bits, int shift) {
   return o.pow2_of_field(o.iadd(n_bits, o.ci(o.bias() + shift - o.magic_bits())));

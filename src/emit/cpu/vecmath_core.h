@@ -26,7 +26,8 @@ llvm::Value* exp_normal(VecOps& o, llvm::Value* x);
 // exp(hi + lo) for hi <= 0 or NaN and tiny lo, with gradual underflow.
 llvm::Value* exp_of_pair(VecOps& o, Pair x);
 
-// log(x) = exponent * log(2) + f + w, where 1 + f is x scaled into sqrt(1/2) .. sqrt(2) and w is small next to f.
+// log(x) = exponent * log(2) + f + w, where 1 + f is x scaled into sqrt(1/2) .. sqrt(2) and w is small next
+// to f.
 struct LogCore {
   llvm::Value* exponent;
   llvm::Value* f;

@@ -82,7 +82,8 @@ Value* VecMath::acosh(Value* x) {
   VecOps o(b_, x->getType());
   Value* large = o.gt(x, o.c(0x1p30));
   Value* t = o.sub(x, o.c(1));
-  // For x < 1 the root of a negative number gives the NaN that is wanted; far below, t * t + 2t turns positive.
+  // For x < 1 the root of a negative number gives the NaN that is wanted; far below, t * t + 2t turns
+  // positive.
   Value* root = o.sqrt(o.fma(t, t, o.add(t, t)));
   Value* value = log1p(o.select(large, t, o.add(t, root)));
   value = o.add(value, o.select(large, o.c(kLn2), o.c(0)));
@@ -100,8 +101,8 @@ Value* VecMath::atanh(Value* x) {
 
 namespace {
 
-// The specials of C99's pow, put over the general result: |x| in {0, infinity} or |y| infinite, x negative, and
-// the cases that give 1 whatever the other argument is.
+// The specials of C99's pow, put over the general result: |x| in {0, infinity} or |y| infinite, x negative,
+// and the cases that give 1 whatever the other argument is.
 Value* with_pow_specials(VecMath& math, VecOps& o, Value* x, Value* y, Value* magnitude) {
   Value* a = o.abs(x);
   Value* y_infinite = o.eq(o.abs(y), o.inf());
@@ -161,7 +162,8 @@ Value* VecMath::pow_f32(Value* x, Value* y) {
   Value* s = o.div(o.sub(m, o.c(1)), o.add(m, o.c(1)));
   Value* z = o.mul(s, s);
   // 2 atanh(s) in octaves.
-  Value* series = o.fma(o.mul(o.mul(s, z), o.poly(z, coeffs::kLogShortF64)), o.c(kLog2E), o.mul(s, o.c(2 * kLog2E)));
+  Value* series =
+      o.fma(o.mul(o.mul(s, z), o.poly(z, coeffs::kLogShortF64)), o.c(kLog2E), o.mul(s, o.c(2 * kLog2E)));
   Value* octaves = o.add(o.float_of_small(field, -1023), series);
   Value* product = o.mul(octaves, b_.CreateFPExt(y, wide_type));
   product = o.at_least(o.at_most(product, 200), -200);

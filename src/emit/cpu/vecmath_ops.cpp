@@ -26,7 +26,9 @@ int VecOps::lanes() const {
 
 llvm::Value* VecOps::c(double value) { return llvm::ConstantFP::get(type_, value); }
 
-llvm::Value* VecOps::ci(int64_t value) { return llvm::ConstantInt::get(int_type_, static_cast<uint64_t>(value)); }
+llvm::Value* VecOps::ci(int64_t value) {
+  return llvm::ConstantInt::get(int_type_, static_cast<uint64_t>(value));
+}
 
 llvm::Value* VecOps::inf() { return llvm::ConstantFP::getInfinity(type_); }
 

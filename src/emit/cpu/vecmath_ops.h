@@ -5,8 +5,8 @@
 //   Value* p = o.poly(s, o.pick(kSinF32, kSinF64));
 //   return o.select(o.lt(x, o.c(0)), o.neg(p), p);
 //
-// One VecOps serves one type: f32 or f64, a scalar or a fixed vector. Constants are splatted to it. `int_type()`
-// is the integer type of the same lanes and width; int constants (`ci`) have that type.
+// One VecOps serves one type: f32 or f64, a scalar or a fixed vector. Constants are splatted to it.
+// `int_type()` is the integer type of the same lanes and width; int constants (`ci`) have that type.
 //
 // Invariants: while a VecOps lives, the builder has no fast-math flags at all, so no operation is fused,
 // reordered or cancelled unless it is written as fma(). The flags come back when it dies. The error-free

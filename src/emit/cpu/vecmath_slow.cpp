@@ -118,20 +118,22 @@ Value* angle_of_fraction(llvm::IRBuilder<>& b, Value* fraction) {
   return b.CreateSelect(negative, b.CreateFNeg(r), r);
 }
 
-// x = m 2^e with a 53-bit integer m. Digits of 2/pi whose product with m 2^e is a multiple of 4 are skipped; of
-// the rest 192 bits are enough to leave more than 64 bits after the worst cancellation.
+// x = m 2^e with a 53-bit integer m. Digits of 2/pi whose product with m 2^e is a multiple of 4 are skipped;
+// of the rest 192 bits are enough to leave more than 64 bits after the worst cancellation.
 Angle reduce_scalar(llvm::IRBuilder<>& b, llvm::GlobalVariable* digits, Value* x) {
   Type* wide = b.getIntNTy(256);
   Value* raw = b.CreateBitCast(x, b.getInt64Ty());
   Value* magnitude = b.CreateAnd(raw, b.getInt64(0x7fffffffffffffff));
   Value* exponent = b.CreateSub(b.CreateLShr(magnitude, 52), b.getInt64(1075));
   // An infinity would read beyond the digits.
-  Value* skip = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateSub(exponent, b.getInt64(2)), b.getInt64(969));
+  Value* skip =
+      b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateSub(exponent, b.getInt64(2)), b.getInt64(969));
   Value* start = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, skip, b.getInt64(0));
   Value* m = b.CreateOr(b.CreateAnd(raw, b.getInt64(0xfffffffffffff)), b.getInt64(int64_t{1} << 52));
   Value* product = b.CreateMul(b.CreateZExt(m, wide), window(b, digits, start));
   // Aligned so that the top two bits are the quadrant.
-  Value* shift = b.CreateAdd(b.getInt64(64), b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, skip, b.getInt64(0)));
+  Value* shift =
+      b.CreateAdd(b.getInt64(64), b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, skip, b.getInt64(0)));
   Value* turns = b.CreateShl(product, b.CreateZExt(shift, wide));
   Value* half = b.CreateShl(llvm::ConstantInt::get(wide, 1), llvm::ConstantInt::get(wide, 253));
   Value* quadrant = b.CreateLShr(b.CreateAdd(turns, half), llvm::ConstantInt::get(wide, 254));
@@ -189,11 +191,13 @@ Value* exponent_field(llvm::IRBuilder<>& b, Value* v) {
   return b.CreateSelect(b.CreateICmpEQ(field, b.getInt64(0)), b.CreateSub(b.getInt64(12), zeros), field);
 }
 
-// One step of the long division: x - q y 2^k, where k is such that the quotient q stays below 2^52 and is exact.
+// One step of the long division: x - q y 2^k, where k is such that the quotient q stays below 2^52 and is
+// exact.
 Value* fmod_step(llvm::IRBuilder<>& b, Value* x, Value* y) {
   Type* f64 = b.getDoubleTy();
   Value* distance = b.CreateSub(exponent_field(b, x), exponent_field(b, y));
-  Value* k = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateSub(distance, b.getInt64(51)), b.getInt64(0));
+  Value* k =
+      b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateSub(distance, b.getInt64(51)), b.getInt64(0));
   // k is at most 2046, which two factors reach.
   Value* first = b.CreateLShr(k, 1);
   const auto power = [&](Value* n) {

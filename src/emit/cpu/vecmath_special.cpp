@@ -35,8 +35,8 @@ Value* erfc_large(VecOps& o, Value* a) {
   return scaled(o, o.mul(o.fma(value, rest, value), factor), core.n_bits);
 }
 
-// f32 erfc of a wide |x|: f64 arithmetic makes up for everything that rounding would spoil, with polynomials no
-// longer than f32 needs.
+// f32 erfc of a wide |x|: f64 arithmetic makes up for everything that rounding would spoil, with polynomials
+// no longer than f32 needs.
 Value* erfc_for_f32(VecOps& o, Value* x) {
   Value* a = o.at_most(o.abs(x), 10.1);
   Value* octaves = o.mul(o.mul(a, a), o.c(-0x1.71547652b82fep+0));
@@ -91,7 +91,8 @@ Value* VecMath::erfc(Value* x) {
 
 Value* VecMath::erfinv(Value* x) {
   if (!x->getType()->getScalarType()->isDoubleTy()) return through_f64(&VecMath::erfinv, x);
-  return outlined("erfinv", {x}, [](VecMath& math, llvm::ArrayRef<Value*> a) { return math.erfinv_body(a[0]); });
+  return outlined("erfinv", {x},
+                  [](VecMath& math, llvm::ArrayRef<Value*> a) { return math.erfinv_body(a[0]); });
 }
 
 Value* VecMath::erfinv_body(Value* x) {
@@ -117,7 +118,8 @@ Value* VecMath::erfinv_body(Value* x) {
 
 Value* VecMath::lgamma(Value* x) {
   if (!x->getType()->getScalarType()->isDoubleTy()) return through_f64(&VecMath::lgamma, x);
-  return outlined("lgamma", {x}, [](VecMath& math, llvm::ArrayRef<Value*> a) { return math.lgamma_body(a[0]); });
+  return outlined("lgamma", {x},
+                  [](VecMath& math, llvm::ArrayRef<Value*> a) { return math.lgamma_body(a[0]); });
 }
 
 namespace {
@@ -142,9 +144,9 @@ GammaRange gamma_range(VecMath& math, VecOps& o, Value* y) {
 
 }  // namespace
 
-// Around 2 lgamma(2 + z) = z p(z), which keeps its zero; around 1 lgamma(1 + z) = lgamma(2 + z) - log1p(z), whose
-// two parts are both proportional to z. Above, the logarithm of the product of the recurrence is added, from 8.5
-// on Stirling's series is used, and below 1/2 the reflection.
+// Around 2 lgamma(2 + z) = z p(z), which keeps its zero; around 1 lgamma(1 + z) = lgamma(2 + z) - log1p(z),
+// whose two parts are both proportional to z. Above, the logarithm of the product of the recurrence is added,
+// from 8.5 on Stirling's series is used, and below 1/2 the reflection.
 Value* VecMath::lgamma_body(Value* x) {
   VecOps o(b_, x->getType());
   Value* reflect = o.lt(x, o.c(0.5));
@@ -159,9 +161,11 @@ Value* VecMath::lgamma_body(Value* x) {
   Value* inverse = o.div(o.c(1), y);
   Value* series = o.mul(inverse, o.poly(o.mul(inverse, inverse), coeffs::kLgammaLargeF64));
   constexpr double kHalfLog2PiLessHalf = 0x1.acfe390c97d69p-2;
-  Value* stirling = o.fma(o.sub(y, o.c(0.5)), o.sub(logarithm, o.c(1)), o.add(o.c(kHalfLog2PiLessHalf), series));
+  Value* stirling =
+      o.fma(o.sub(y, o.c(0.5)), o.sub(logarithm, o.c(1)), o.add(o.c(kHalfLog2PiLessHalf), series));
   Value* positive = o.select(large, stirling, small);
-  // lgamma(x) = log(pi / |sin(pi x)|) - lgamma(1 - x); at 0, -1, -2, ... the sine is 0 and the result infinite.
+  // lgamma(x) = log(pi / |sin(pi x)|) - lgamma(1 - x); at 0, -1, -2, ... the sine is 0 and the result
+  // infinite.
   Value* fraction = o.sub(x, round_half_even(x));
   Value* sine = o.abs(sin_cos_pi(o, fraction).sin);
   Value* reflected = o.sub(o.neg(log(o.div(sine, o.c(kPi)))), positive);
@@ -171,7 +175,8 @@ Value* VecMath::lgamma_body(Value* x) {
 
 Value* VecMath::digamma(Value* x) {
   if (!x->getType()->getScalarType()->isDoubleTy()) return through_f64(&VecMath::digamma, x);
-  return outlined("digamma", {x}, [](VecMath& math, llvm::ArrayRef<Value*> a) { return math.digamma_body(a[0]); });
+  return outlined("digamma", {x},
+                  [](VecMath& math, llvm::ArrayRef<Value*> a) { return math.digamma_body(a[0]); });
 }
 
 Value* VecMath::digamma_body(Value* x) {
@@ -191,8 +196,8 @@ Value* VecMath::digamma_body(Value* x) {
   Value* shifted = o.select(small, o.add(y, o.c(10)), y);
   Value* inverse = o.div(o.c(1), shifted);
   Value* square = o.mul(inverse, inverse);
-  Value* value = o.sub(o.fma(inverse, o.c(-0.5), log(shifted)),
-                       o.mul(square, o.poly(square, coeffs::kDigammaLargeF64)));
+  Value* value =
+      o.sub(o.fma(inverse, o.c(-0.5), log(shifted)), o.mul(square, o.poly(square, coeffs::kDigammaLargeF64)));
   value = o.select(small, o.sub(value, o.div(numerator, denominator)), value);
   // digamma(x) = digamma(1 - x) - pi / tan(pi x); at negative integers there is a pole without a sign.
   Value* fraction = o.sub(x, round_half_even(x));

@@ -14,8 +14,8 @@ namespace {
 double pi_hi(const VecOps& o) { return o.pick(0x1.921fb6p+1, 0x1.921fb54442d18p+1); }
 double pi_lo(const VecOps& o) { return o.pick(-0x1.777a5cp-24, 0x1.1a62633145c07p-53); }
 
-// Up to here the reduction below is exact enough: pi/2 in three parts, each step one fused multiply-add. In f32
-// the number of quadrants must stay far below 2^22, where magic rounding ends, in f64 below 2^51.
+// Up to here the reduction below is exact enough: pi/2 in three parts, each step one fused multiply-add. In
+// f32 the number of quadrants must stay far below 2^22, where magic rounding ends, in f64 below 2^51.
 double fast_bound(const VecOps& o) { return o.pick(0x1p17, 0x1p30); }
 
 Angle reduced_by_half_pi_fast(VecOps& o, Value* x) {
@@ -81,8 +81,8 @@ Value* VecMath::asin(Value* x) {
   VecOps o(b_, x->getType());
   Value* a = o.abs(x);
   Value* large = o.gt(a, o.c(0.5));
-  // asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2)); for a > 1 the root is NaN, as the result must be. The square is
-  // exact, so the root's rounding error can be made up for.
+  // asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2)); for a > 1 the root is NaN, as the result must be. The square
+  // is exact, so the root's rounding error can be made up for.
   Value* square = o.fma(a, o.c(-0.5), o.c(0.5));
   Value* root = o.sqrt(square);
   Value* lost = o.div(o.mul(o.fma(o.neg(root), root, square), o.c(0.5)), o.select(large, root, o.c(1)));

@@ -310,7 +310,7 @@ TEST(Interpreter, ReportsBrokenPromises) {
       {"bounds", "`%0: f32 = load %x[8*i0]` at (i0 = 3): element 24 of a buffer of 24", "stage { %0: f32 = load %x[8*i0] store %y[i0], %0 }"},
       {"bounds", "element -1 of a buffer of 24", "stage { %0: f32 = load %x[i0 - 1] store %y[i0], %0 }"},
       {"bounds", "element 4 of a buffer of 4", "stage { %0: f32 = const 0.0 store %y[i0 + 1], %0 }"},
-      {"bounds", "element 2 of a local of 2", "local 0: f32[2] stage (r0 in 3) { %0: f32 = const 0.0 store.local 0[r0], %0 }"},
+      {"bounds", "element 2 of a local of 2", "local 0: f32[2] stage (r0 in 3) { %0: f32 = const 0.0 store.local 0[r0], %0 store %y[i0], %0 }"},
       {"poison", "element 1 is read and was never written",
        "local 0: f32[2] stage { %0: f32 = const 0.0 store.local 0[0], %0 } stage { %1: f32 = load.local 0[1] store %y[i0], %1 }"},
       {"poison", "%y has elements that were never written", "stage { %0: f32 = const 0.0 store %y[i0], %0 if i0 < 3 }"},
@@ -322,8 +322,8 @@ TEST(Interpreter, ReportsBrokenPromises) {
       {"race", "another point of this kernel touches element 0 too",
        "stage { %0: f32 = const 0.0 store %y[0], %0 if i0 == 0 store.add %y[0], %0 if i0 > 0 }"},
       {"overflow", "", "stage { %0: f32 = load %x[4 // (2 - i0)] store %y[i0], %0 }"},
-      {"index", "index 4 is out of range for size 4", "stage { %0: i64 = index i0 + 1 %1: i64 = check_index %0 in 4 }"},
-      {"index", "index -1 is out of range for size 4", "stage { %0: i64 = index i0 - 1 %1: i64 = check_index %0 in 4 }"},
+      {"index", "index 4 is out of range for size 4", "stage { %0: i64 = index i0 + 1 %1: i64 = check_index %0 in 4 %2: f32 = const 0.0 store %y[%1], %2 }"},
+      {"index", "index -1 is out of range for size 4", "stage { %0: i64 = index i0 - 1 %1: i64 = check_index %0 in 4 %2: f32 = const 0.0 store %y[%1], %2 }"},
   };
   for (const FaultCase& c : cases) {
     Result<ProgramResult> result = run_program_text(small_program("f32", c.stages), {});

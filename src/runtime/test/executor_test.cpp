@@ -76,25 +76,30 @@ TEST(Executor, WrongInputsAreNamedWithWhatWasExpected) {
   auto with = [&](InputValue value) { return ran(*plan, {int_input(3), value, float_input(0.5)}); };
   using Kind = RunError::Kind;
 
-  expect_error(ran(*plan, {int_input(3), x.input()}), Kind::kInput, "the plan takes 3 inputs, the call passes 2");
-  expect_error(with(int_input(1)), Kind::kInput, "input 1 (%x) is an int; the plan was compiled for a tensor");
+  expect_error(ran(*plan, {int_input(3), x.input()}), Kind::kInput,
+               "the plan takes 3 inputs, the call passes 2");
+  expect_error(with(int_input(1)), Kind::kInput,
+               "input 1 (%x) is an int; the plan was compiled for a tensor");
   expect_error(ran(*plan, {int_input(4), x.input(), float_input(1)}), Kind::kInput,
-               "input 1 (%x) is f32[2, 4]; the plan was compiled for f32[3, 4], that is f32[s0, 2*s1] with s0 = 3, s1 = 2");
+               "input 1 (%x) is f32[2, 4]; the plan was compiled for f32[3, 4], that is f32[s0, 2*s1] with "
+               "s0 = 3, s1 = 2");
   expect_error(ran(*plan, {int_input(2), x.input(), float_input(1)}), Kind::kInput,
                "input 0 (%n): s0 = 1 is outside the range that the plan was compiled for, [2, 64]");
   InputValue wrong = x.input();
   wrong.tensor.dtype = ir::DType::kF64;
   expect_error(with(wrong), Kind::kInput,
-               "input 1 (%x) is f64[2, 4]; the plan was compiled for f32[2, 4], that is f32[s0, 2*s1] with s0 = 2, s1 = 2");
+               "input 1 (%x) is f64[2, 4]; the plan was compiled for f32[2, 4], that is f32[s0, 2*s1] with "
+               "s0 = 2, s1 = 2");
   wrong = x.input();
   wrong.tensor.rank = 1;
   expect_error(with(wrong), Kind::kInput, "input 1 (%x) has 1 dimensions; the plan was compiled for 2");
   wrong = x.input();
   int64_t turned[] = {1, 2};
   wrong.tensor.strides = turned;
-  expect_error(with(wrong), Kind::kInput,
-               "input 1 (%x) is f32[2, 4]{1, 2}; the plan was compiled for f32[2, 4], that is f32[s0, 2*s1] with "
-               "s0 = 2, s1 = 2");
+  expect_error(
+      with(wrong), Kind::kInput,
+      "input 1 (%x) is f32[2, 4]{1, 2}; the plan was compiled for f32[2, 4], that is f32[s0, 2*s1] with "
+      "s0 = 2, s1 = 2");
   wrong = x.input();
   wrong.tensor.device_type = 2;
   expect_error(with(wrong), Kind::kInput,
@@ -248,7 +253,8 @@ TEST(Executor, RunsInSeveralThreadsAtOnce) {
     threads.emplace_back([&, id] {
       for (int round = 0; round < 200; ++round) {
         int64_t rows = 2 + (id + round) % 5;
-        HostData x = HostData::f32({rows, 4}, std::vector<float>(static_cast<size_t>(rows) * 4, static_cast<float>(id)));
+        HostData x = HostData::f32({rows, 4},
+                                   std::vector<float>(static_cast<size_t>(rows) * 4, static_cast<float>(id)));
         Ran run = ran(*plan, {int_input(rows + 1), x.input(), float_input(0.5)});
         if (run.error) {
           ++wrong;

@@ -34,7 +34,8 @@ TEST(Arena, NothingOverlapsInTimeAndSpaceOnRandomRequests) {
     int64_t sum = 0;
     for (size_t k = 0; k < 1 + random() % 40; ++k) {
       uint32_t first = random() % 30;
-      requests.push_back({static_cast<int64_t>(random() % 5000), first, first + static_cast<uint32_t>(random() % 10)});
+      requests.push_back(
+          {static_cast<int64_t>(random() % 5000), first, first + static_cast<uint32_t>(random() % 10)});
       sum += requests.back().bytes + 63;
     }
     std::optional<ArenaLayout> layout = planned_arena(requests);

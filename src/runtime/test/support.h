@@ -98,7 +98,8 @@ struct HostData {
 
   InputValue input(void* host = nullptr) {
     InputValue value;
-    value.tensor = {bytes.data(), dtype, static_cast<int32_t>(sizes.size()), sizes.data(), strides.data(), kDlCpu};
+    value.tensor = {bytes.data(), dtype,          static_cast<int32_t>(sizes.size()),
+                    sizes.data(), strides.data(), kDlCpu};
     value.host = host;
     return value;
   }
@@ -117,7 +118,8 @@ inline InputValue float_input(double value) {
   return input;
 }
 
-inline std::shared_ptr<const PreparedPlan> prepared(const std::string& text, const torch::Api* torch = nullptr,
+inline std::shared_ptr<const PreparedPlan> prepared(const std::string& text,
+                                                    const torch::Api* torch = nullptr,
                                                     std::shared_ptr<Pool> pool = Pool::create(64 << 20)) {
   Result<plan::Plan> plan = plan::read_plan(text);
   EXPECT_TRUE(plan.ok()) << plan.error().text();
@@ -125,7 +127,8 @@ inline std::shared_ptr<const PreparedPlan> prepared(const std::string& text, con
   Engine engine;
   engine.pool = std::move(pool);
   engine.torch = torch;
-  Result<std::shared_ptr<const PreparedPlan>> result = PreparedPlan::prepare(std::move(*plan), test_kernel, engine);
+  Result<std::shared_ptr<const PreparedPlan>> result =
+      PreparedPlan::prepare(std::move(*plan), test_kernel, engine);
   EXPECT_TRUE(result.ok()) << result.error().text();
   return result.ok() ? *result : nullptr;
 }
@@ -145,7 +148,8 @@ inline void expect_error(const Ran& run, RunError::Kind kind, const std::string&
   ASSERT_TRUE(run.error.has_value());
   EXPECT_EQ(static_cast<int>(run.error->kind), static_cast<int>(kind)) << run.error->message;
   EXPECT_EQ(run.error->message, message);
-  for (const Output& output : run.outputs) EXPECT_EQ(static_cast<int>(output.kind), static_cast<int>(Output::Kind::kNone));
+  for (const Output& output : run.outputs)
+    EXPECT_EQ(static_cast<int>(output.kind), static_cast<int>(Output::Kind::kNone));
 }
 
 // The elements of a result without libtorch, in order of their indices.

@@ -1,5 +1,5 @@
-// Calls into libtorch. The library is named by JUMAR_TEST_LIBTORCH (…/torch/lib/libtorch_cpu.so); without it these
-// tests are skipped.
+// Calls into libtorch. The library is named by JUMAR_TEST_LIBTORCH (…/torch/lib/libtorch_cpu.so); without it
+// these tests are skipped.
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -79,7 +79,8 @@ TEST_F(TorchCalls, MatrixProductIntoTheArena) {
     call aten.mm.default(%x, %v) into %t
     launch @double(%t, %y) units 3*s0 grain 1
     return %y
-  })", api_.get());
+  })",
+                       api_.get());
   ASSERT_TRUE(plan);
   EXPECT_TRUE(plan->host_called_ops().empty());
   HostData w = HostData::f32({3, 2}, {1, 0, 0, 1, 1, 1});
@@ -172,7 +173,8 @@ TEST_F(TorchCalls, EverySchemaTypeIsMarshalled) {
     call aten.topk.default(%x, s0, -1, true, true) -> %top, _
     call aten.upsample_bilinear2d.vec(%x, none, false, [2.0, 2.0]) -> %up
     return %copy, %conv, %gelu, %index, %pool, %norm, %sum, %top, %up
-  })", api_.get());
+  })",
+                       api_.get());
   ASSERT_TRUE(plan);
   EXPECT_TRUE(plan->host_called_ops().empty()) << plan->host_called_ops()[0].reason;
   std::vector<float> values = {1, 2, 3, 4, 8, 7, 6, 5};
@@ -204,14 +206,16 @@ TEST_F(TorchCalls, ListsOfTensorsAreFlattened) {
     call aten.split.Tensor(%x, 2, 0) -> %a, %b
     call aten.cat.default([%b, %a], 0) into %y
     return %y, %b
-  })", api_.get());
+  })",
+                       api_.get());
   ASSERT_TRUE(plan);
   HostData x = HostData::f32({3, 2}, {1, 2, 3, 4, 5, 6});
   Ran run = ran(*plan, {x.input()});
   ASSERT_FALSE(run.error) << run.error->message;
   EXPECT_EQ(elements_of(run.outputs[0]), (std::vector<float>{5, 6, 1, 2, 3, 4}));
   x.bytes.assign(x.bytes.size(), 0);
-  EXPECT_EQ(elements_of(run.outputs[1]), (std::vector<float>{5, 6})) << "a result that borrowed the input is a copy";
+  EXPECT_EQ(elements_of(run.outputs[1]), (std::vector<float>{5, 6}))
+      << "a result that borrowed the input is a copy";
 }
 
 TEST_F(TorchCalls, ResultsThatBorrowTheArenaSurviveIt) {
@@ -228,7 +232,8 @@ TEST_F(TorchCalls, ResultsThatBorrowTheArenaSurviveIt) {
     launch @double(%u, %u) units 16 grain 1
     launch @add(%u, %r, %y) units 16 grain 1
     return %y, %r
-  })", api_.get());
+  })",
+                       api_.get());
   ASSERT_TRUE(plan);
   HostData x = HostData::f32({16}, std::vector<float>(16, 1));
   Ran run = ran(*plan, {x.input()});
@@ -249,7 +254,8 @@ TEST_F(TorchCalls, SizesOfResultsBindSymbols) {
     bind u0 = size(%r, 0)
     launch @gather(%x, %i, %y; 6) checks_indices units u0 grain 1
     return %y, u0
-  })", api_.get());
+  })",
+                       api_.get());
   ASSERT_TRUE(plan);
   HostData x = HostData::f32({6}, {0, 5, 0, 7, 8, 0});
   Ran run = ran(*plan, {x.input()});
@@ -269,7 +275,8 @@ TEST_F(TorchCalls, ResultsGetTheStridesOfTheirTypes) {
     %r: f32[2, 3]{1, 2} = result
     call aten.neg.default(%x) -> %r
     return %r
-  })", api_.get());
+  })",
+                       api_.get());
   ASSERT_TRUE(plan);
   HostData x = HostData::f32({2, 3}, {1, 2, 3, 4, 5, 6});
   Ran run = ran(*plan, {x.input()});
@@ -286,11 +293,13 @@ TEST_F(TorchCalls, ResultsOfAnotherTypeAreErrors) {
     %r: f32[3, 2] = result
     call aten.neg.default(%x) -> %r
     return %r
-  })", api_.get());
+  })",
+                       api_.get());
   ASSERT_TRUE(plan);
   HostData x = HostData::f32({2, 3}, {1, 2, 3, 4, 5, 6});
-  expect_error(ran(*plan, {x.input()}), RunError::Kind::kOpResult,
-               "aten.neg.default (step 0) gave what the plan was not compiled for: %r is f32[2, 3], not f32[3, 2]");
+  expect_error(
+      ran(*plan, {x.input()}), RunError::Kind::kOpResult,
+      "aten.neg.default (step 0) gave what the plan was not compiled for: %r is f32[2, 3], not f32[3, 2]");
 }
 
 // Records what it was asked; answers with -x, or raises.
@@ -316,7 +325,8 @@ class Host : public HostCalls {
     torch::Tensor out = api_.empty_strided(x.dtype, x.rank, x.sizes, x.strides);
     void* data = nullptr;
     api_.aoti_torch_get_data_ptr(out.get(), &data);
-    for (int64_t k = 0; k < x.sizes[0]; ++k) static_cast<float*>(data)[k] = -static_cast<const float*>(x.data)[k];
+    for (int64_t k = 0; k < x.sizes[0]; ++k)
+      static_cast<float*>(data)[k] = -static_cast<const float*>(x.data)[k];
     HostTensor result;
     result.tensor = std::move(out);
     results.tensors.push_back(std::move(result));
@@ -335,7 +345,8 @@ TEST_F(TorchCalls, FailedCallsAreRepeatedByTheEmbedder) {
     launch @double(%x, %t) units 4 grain 1
     call aten.mm.default(%t, %t) -> %r
     return %r
-  })", api_.get());
+  })",
+                       api_.get());
   ASSERT_TRUE(plan);
   HostData x = HostData::f32({4}, {1, 2, 3, 4});
   testing::internal::CaptureStderr();
@@ -363,7 +374,8 @@ TEST_F(TorchCalls, PythonStepsSeeInputsAndBuffers) {
     python 5(%x, [1, none, 2.5]) -> %q
     launch @add(%r, %q, %y) units 4 grain 1
     return %y
-  })", api_.get());
+  })",
+                       api_.get());
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->last_arena_bytes(), 0) << "what Python sees is no arena memory";
   HostData x = HostData::f32({4}, {1, 2, 3, 4});
@@ -408,7 +420,8 @@ void check_host_objects(const torch::Api* api) {
     python 1(%r) -> %t
     launch @double(%t, %y) units 4 grain 1
     return %r, %r, %y
-  })", api);
+  })",
+                       api);
   ASSERT_TRUE(plan);
   HostData x = HostData::f32({2, 2}, {1, 2, 3, 4});
   for (bool strided : {true, false}) {
@@ -443,7 +456,8 @@ TEST_F(TorchCalls, LargeOutputsComeFromThePool) {
     %y: f32[1024, 1024] = output
     launch @double(%x, %y) units 1048576 grain 4096
     return %y
-  })", api_.get(), pool);
+  })",
+                       api_.get(), pool);
   ASSERT_TRUE(plan);
   HostData x = HostData::f32({1024, 1024}, std::vector<float>(1 << 20, 3));
   {
@@ -465,7 +479,8 @@ TEST_F(TorchCalls, EmptyOperandsAndSeveralThreads) {
     call aten.mm.default(%x, %w) -> %r
     call aten.mm.default(%r, %w) into %y
     return %y
-  })", api_.get());
+  })",
+                       api_.get());
   ASSERT_TRUE(plan);
   HostData w = HostData::f32({2, 2}, {0, 1, 1, 0});
   std::atomic<int> wrong{0};
@@ -506,7 +521,8 @@ TEST_F(TorchCalls, ShimPrototypesAreThoseOfTheHeader) {
     size_t begin = line.find("aoti_torch_cpu_");
     size_t open = line.find('(');
     if (begin == std::string::npos || open == std::string::npos) continue;
-    prototypes[line.substr(begin, open - begin)] = parameter_types(line.substr(open + 1, line.rfind(')') - open - 1));
+    prototypes[line.substr(begin, open - begin)] =
+        parameter_types(line.substr(open + 1, line.rfind(')') - open - 1));
   }
   EXPECT_GT(prototypes.size(), 100u);
   for (const torch::Shim& shim : torch::shims()) {
@@ -525,7 +541,8 @@ TEST(SchemaTypes, AreParsed) {
   type = torch::parsed_schema_type("float?");
   EXPECT_TRUE(type.base == Base::kFloat && !type.list && type.optional);
   for (const char* other : {"Stream", "Dimname[]", "Tensor[", "int[x]", "int[]!", ""})
-    EXPECT_EQ(static_cast<int>(torch::parsed_schema_type(other).base), static_cast<int>(Base::kOther)) << other;
+    EXPECT_EQ(static_cast<int>(torch::parsed_schema_type(other).base), static_cast<int>(Base::kOther))
+        << other;
 }
 
 TEST(CallRefusal, SaysWhatCannotBeCarried) {
@@ -535,9 +552,12 @@ TEST(CallRefusal, SaysWhatCannotBeCarried) {
   plan::Schema clamp{{{"Tensor", "self"}, {"Scalar?", "min"}, {"Scalar?", "max"}}, {"Tensor"}};
   EXPECT_EQ(refusal("aten.clamp.default", clamp, {}, true),
             "libtorch's C functions carry no Scalar? (argument 'min')");
-  plan::Schema addmm{{{"Tensor", "a"}, {"Tensor", "b"}, {"Tensor", "c"}, {"Scalar", "beta"}, {"Scalar", "alpha"}}, {"Tensor"}};
+  plan::Schema addmm{
+      {{"Tensor", "a"}, {"Tensor", "b"}, {"Tensor", "c"}, {"Scalar", "beta"}, {"Scalar", "alpha"}},
+      {"Tensor"}};
   EXPECT_EQ(refusal("aten.addmm.default", addmm, {}, true), "");
-  EXPECT_EQ(refusal("aten.addmm.default", addmm, {}, false), "libtorch's C functions carry no Scalar (argument 'beta')");
+  EXPECT_EQ(refusal("aten.addmm.default", addmm, {}, false),
+            "libtorch's C functions carry no Scalar (argument 'beta')");
   plan::Schema relu{{{"Tensor", "self"}}, {"Tensor"}};
   EXPECT_EQ(refusal("aten.relu_.default", relu, {}, true), "it writes to its arguments");
   EXPECT_EQ(refusal("relu", relu, {}, true), "'relu' is no name of an operator");

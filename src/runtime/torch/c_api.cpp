@@ -17,7 +17,7 @@ Result<std::unique_ptr<const Api>> Api::load(const std::string& path) {
   std::unique_ptr<Api> api(new Api());
   api->library_ = library;
   const char* missing = nullptr;
-#define JUMAR_TORCH(result, name, parameters)                                    \
+#define JUMAR_TORCH(result, name, parameters)                                \
   api->name = reinterpret_cast<result(*) parameters>(dlsym(library, #name)); \
   if (!api->name && !missing) missing = #name;
 #define JUMAR_TORCH_OPTIONAL(result, name, parameters) \
@@ -26,7 +26,8 @@ Result<std::unique_ptr<const Api>> Api::load(const std::string& path) {
 #undef JUMAR_TORCH
 #undef JUMAR_TORCH_OPTIONAL
   if (missing)
-    return diagnostic("unsupported", "the loaded libtorch exports no {}: torch 2.10 or newer is needed", missing);
+    return diagnostic("unsupported", "the loaded libtorch exports no {}: torch 2.10 or newer is needed",
+                      missing);
   return std::unique_ptr<const Api>(std::move(api));
 }
 

@@ -3,8 +3,8 @@
 //   Result<std::unique_ptr<const Api>> api = Api::load();
 //   (*api)->aoti_torch_get_dim(handle, &rank);
 //
-// Jumar links to no libtorch and includes none of its headers: one build works with every version that exports
-// the functions of c_api.def. The table must live as long as every Tensor made with it.
+// Jumar links to no libtorch and includes none of its headers: one build works with every version that
+// exports the functions of c_api.def. The table must live as long as every Tensor made with it.
 #pragma once
 
 #include <cstddef>

@@ -37,24 +37,32 @@ std::optional<OpName> split_op(std::string_view op) {
 
 // Whether an operator writes to its arguments, as far as its name tells: PyTorch names such operators with a
 // trailing underscore, except those that Python's own protocol names (__and__).
-bool is_in_place(std::string_view name) {
-  return name.ends_with("_") && !name.ends_with("__");
-}
+bool is_in_place(std::string_view name) { return name.ends_with("_") && !name.ends_with("__"); }
 
 bool takes_one(const SchemaType& type, const SiteArg& arg) {
   switch (type.base) {
-    case Base::kTensor: return arg.kind == Kind::kTensor;
-    case Base::kInt: return arg.kind == Kind::kInt || arg.kind == Kind::kBool;
-    case Base::kFloat: return is_number(arg);
-    case Base::kBool: return arg.kind == Kind::kBool || arg.kind == Kind::kInt;
-    case Base::kStr: return arg.kind == Kind::kString;
-    case Base::kDType: return arg.kind == Kind::kDType;
-    case Base::kLayout: return arg.kind == Kind::kLayout;
-    case Base::kDevice: return arg.kind == Kind::kDevice;
-    case Base::kMemoryFormat: return arg.kind == Kind::kMemoryFormat;
+    case Base::kTensor:
+      return arg.kind == Kind::kTensor;
+    case Base::kInt:
+      return arg.kind == Kind::kInt || arg.kind == Kind::kBool;
+    case Base::kFloat:
+      return is_number(arg);
+    case Base::kBool:
+      return arg.kind == Kind::kBool || arg.kind == Kind::kInt;
+    case Base::kStr:
+      return arg.kind == Kind::kString;
+    case Base::kDType:
+      return arg.kind == Kind::kDType;
+    case Base::kLayout:
+      return arg.kind == Kind::kLayout;
+    case Base::kDevice:
+      return arg.kind == Kind::kDevice;
+    case Base::kMemoryFormat:
+      return arg.kind == Kind::kMemoryFormat;
     case Base::kGenerator:
     case Base::kScalar:
-    case Base::kOther: return false;
+    case Base::kOther:
+      return false;
   }
   return false;
 }
@@ -169,7 +177,8 @@ bool CallSite::call(const CallValues& values, std::span<const Handle> targets, C
   return shim_ ? call_shim(values, targets, results) : call_dispatcher(values, targets, results);
 }
 
-bool CallSite::call_shim(const CallValues& values, std::span<const Handle> targets, CallResults& results) const {
+bool CallSite::call_shim(const CallValues& values, std::span<const Handle> targets,
+                         CallResults& results) const {
   std::array<Handle, kMostArgs> handles{};
   std::copy(targets.begin(), targets.end(), handles.begin());
   if (shim_->call(shim_function_, args_.data(), values, handles.data()) != 0) return false;
@@ -235,7 +244,8 @@ uint64_t CallSite::marshalled(const SchemaType& type, const SiteArg& arg, const 
     for (size_t k = 0; k < size; ++k) {
       const SiteArg& item = single ? arg : arg.items[k];
       uint64_t one = item.kind == Kind::kNone ? 0 : marshalled_one(type, item, values);
-      if (type.optional_element && item.kind != Kind::kNone) one = reinterpret_cast<uint64_t>(new uint64_t(one));
+      if (type.optional_element && item.kind != Kind::kNone)
+        one = reinterpret_cast<uint64_t>(new uint64_t(one));
       api_->torch_list_push_back(list, one);
     }
     value = reinterpret_cast<uint64_t>(list);
@@ -246,15 +256,18 @@ uint64_t CallSite::marshalled(const SchemaType& type, const SiteArg& arg, const 
   return type.optional ? reinterpret_cast<uint64_t>(new uint64_t(value)) : value;
 }
 
-uint64_t CallSite::marshalled_one(const SchemaType& type, const SiteArg& arg, const CallValues& values) const {
+uint64_t CallSite::marshalled_one(const SchemaType& type, const SiteArg& arg,
+                                  const CallValues& values) const {
   switch (type.base) {
     case Base::kTensor: {
       Handle reference = nullptr;
       api_->aoti_torch_new_tensor_handle(values.tensors[arg.slot], &reference);
       return reinterpret_cast<uint64_t>(reference);
     }
-    case Base::kInt: return static_cast<uint64_t>(int_of(arg, values));
-    case Base::kBool: return int_of(arg, values) != 0;
+    case Base::kInt:
+      return static_cast<uint64_t>(int_of(arg, values));
+    case Base::kBool:
+      return int_of(arg, values) != 0;
     case Base::kFloat: {
       double number = float_of(arg, values);
       uint64_t bits = 0;
@@ -271,10 +284,12 @@ uint64_t CallSite::marshalled_one(const SchemaType& type, const SiteArg& arg, co
              static_cast<uint32_t>(arg.integer);
     case Base::kDType:
     case Base::kLayout:
-    case Base::kMemoryFormat: return static_cast<uint64_t>(arg.integer);
+    case Base::kMemoryFormat:
+      return static_cast<uint64_t>(arg.integer);
     case Base::kScalar:
     case Base::kGenerator:
-    case Base::kOther: break;
+    case Base::kOther:
+      break;
   }
   CHECK(false, "schema type {} reached a call", static_cast<int>(type.base));
 }

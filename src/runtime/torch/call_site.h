@@ -5,9 +5,10 @@
 //   CallResults results;
 //   if (!site->call(values, targets, results)) ...        // libtorch has printed why on stderr
 //
-// A call goes through libtorch's dispatcher, which takes every schema type but Scalar, or through the operator's
-// own C function (shims.h). Tensor arguments are borrowed: the call makes the references that libtorch consumes.
-// When a call fails nothing says which references were consumed, so at worst one handle per tensor is lost.
+// A call goes through libtorch's dispatcher, which takes every schema type but Scalar, or through the
+// operator's own C function (shims.h). Tensor arguments are borrowed: the call makes the references that
+// libtorch consumes. When a call fails nothing says which references were consumed, so at worst one handle
+// per tensor is lost.
 #pragma once
 
 #include <optional>

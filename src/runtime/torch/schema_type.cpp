@@ -12,14 +12,11 @@ struct Name {
   Base base;
 };
 constexpr Name kNames[] = {
-    {"Tensor", Base::kTensor},         {"int", Base::kInt},
-    {"SymInt", Base::kInt},            {"float", Base::kFloat},
-    {"SymFloat", Base::kFloat},        {"bool", Base::kBool},
-    {"SymBool", Base::kBool},          {"str", Base::kStr},
-    {"ScalarType", Base::kDType},      {"Layout", Base::kLayout},
-    {"Device", Base::kDevice},         {"MemoryFormat", Base::kMemoryFormat},
-    {"Scalar", Base::kScalar},         {"number", Base::kScalar},
-    {"Generator", Base::kGenerator},
+    {"Tensor", Base::kTensor}, {"int", Base::kInt},        {"SymInt", Base::kInt},
+    {"float", Base::kFloat},   {"SymFloat", Base::kFloat}, {"bool", Base::kBool},
+    {"SymBool", Base::kBool},  {"str", Base::kStr},        {"ScalarType", Base::kDType},
+    {"Layout", Base::kLayout}, {"Device", Base::kDevice},  {"MemoryFormat", Base::kMemoryFormat},
+    {"Scalar", Base::kScalar}, {"number", Base::kScalar},  {"Generator", Base::kGenerator},
 };
 
 }  // namespace

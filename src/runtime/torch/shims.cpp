@@ -14,8 +14,8 @@ bool is_number(const SiteArg& arg) {
 }
 bool is_integer(const SiteArg& arg) { return arg.kind == Kind::kInt || arg.kind == Kind::kBool; }
 
-// One class per kind of parameter: whether it takes an argument, its C text, and the C values it passes, which
-// may point into the object.
+// One class per kind of parameter: whether it takes an argument, its C text, and the C values it passes,
+// which may point into the object.
 struct Tensor {
   static constexpr const char* kText = "AtenTensorHandle";
   static bool takes(const SiteArg& arg) { return arg.kind == Kind::kTensor; }
@@ -154,14 +154,14 @@ struct Signature {
 };
 
 constexpr Shim kShims[] = {
-#define JUMAR_SHIM(op, symbol, results, form, operands, ...)                  \
-  {op,                                                                        \
-   #symbol,                                                                   \
-   results,                                                                   \
-   Shim::Form::form,                                                          \
-   Shim::Operands::operands,                                                  \
-   &Signature<Shim::Form::form, results, __VA_ARGS__>::takes,                 \
-   &Signature<Shim::Form::form, results, __VA_ARGS__>::call,                  \
+#define JUMAR_SHIM(op, symbol, results, form, operands, ...)  \
+  {op,                                                        \
+   #symbol,                                                   \
+   results,                                                   \
+   Shim::Form::form,                                          \
+   Shim::Operands::operands,                                  \
+   &Signature<Shim::Form::form, results, __VA_ARGS__>::takes, \
+   &Signature<Shim::Form::form, results, __VA_ARGS__>::call,  \
    &Signature<Shim::Form::form, results, __VA_ARGS__>::prototype},
 #include "runtime/torch/shims.def"
 #undef JUMAR_SHIM

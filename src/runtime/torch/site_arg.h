@@ -44,7 +44,8 @@ struct CallValues {
 // Numbers convert as Python's do where a schema asks for another kind; other kinds of argument give 0.
 inline int64_t int_of(const SiteArg& arg, const CallValues& values) {
   if (!arg.is_slot) return arg.integer;
-  return arg.kind == SiteArg::Kind::kInt ? values.ints[arg.slot] : static_cast<int64_t>(values.numbers[arg.slot]);
+  return arg.kind == SiteArg::Kind::kInt ? values.ints[arg.slot]
+                                         : static_cast<int64_t>(values.numbers[arg.slot]);
 }
 inline double float_of(const SiteArg& arg, const CallValues& values) {
   if (arg.kind == SiteArg::Kind::kFloat) return arg.is_slot ? values.numbers[arg.slot] : arg.number;

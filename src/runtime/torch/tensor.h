@@ -24,8 +24,7 @@ class Tensor {
  public:
   Tensor() = default;
   Tensor(const Api& api, Handle handle) : api_(&api), handle_(handle) {}
-  Tensor(Tensor&& other) noexcept
-      : api_(other.api_), handle_(std::exchange(other.handle_, nullptr)) {}
+  Tensor(Tensor&& other) noexcept : api_(other.api_), handle_(std::exchange(other.handle_, nullptr)) {}
   Tensor& operator=(Tensor&& other) noexcept {
     if (this != &other) {
       reset();

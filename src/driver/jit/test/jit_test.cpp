@@ -127,7 +127,8 @@ TEST(Codegen, FatalErrorOfLlvmIsAnInternalError) {
 }
 
 TEST(Codegen, ErrorsReportedThroughTheContextAreInternalErrors) {
-  Text text("define void @f() {\n  call void asm sideeffect \"no_such_instruction\", \"\"()\n  ret void\n}\n");
+  Text text(
+      "define void @f() {\n  call void asm sideeffect \"no_such_instruction\", \"\"()\n  ret void\n}\n");
   Codegen codegen(host_cpu_target().value());
   codegen.prepare(*text.module);
   EXPECT_THROW(codegen.object(*text.module), InternalError);

@@ -96,7 +96,8 @@ uint16_t nearest(float x, int exponent_bits, uint16_t quiet_nan) {
   }
   // What would follow the largest number decides where infinity starts.
   const double below = value_of(low, exponent_bits);
-  const double above = high == infinity ? 2 * below - value_of(low - 1, exponent_bits) : value_of(high, exponent_bits);
+  const double above =
+      high == infinity ? 2 * below - value_of(low - 1, exponent_bits) : value_of(high, exponent_bits);
   if (std::isinf(a)) return sign | infinity;
   const bool up = a - below > above - a || (a - below == above - a && (low & 1) != 0);
   return sign | (up ? high : low);
@@ -104,12 +105,14 @@ uint16_t nearest(float x, int exponent_bits, uint16_t quiet_nan) {
 
 std::vector<float> f32_samples(int exponent_bits) {
   std::vector<float> samples = {INFINITY, -INFINITY, NAN, 0.0f, -0.0f, 1e-45f, -1e-45f, 3.4e38f, -3.4e38f};
-  for (uint32_t k = 0; k < 1u << 17; ++k) samples.push_back(std::bit_cast<float>(k << 15 | (k * 2654435761u & 0x7fff)));
+  for (uint32_t k = 0; k < 1u << 17; ++k)
+    samples.push_back(std::bit_cast<float>(k << 15 | (k * 2654435761u & 0x7fff)));
   for (const uint16_t bits : all_patterns()) {
     const auto x = static_cast<float>(value_of(bits, exponent_bits));
     const auto next = static_cast<float>(value_of(static_cast<uint16_t>(bits + 1), exponent_bits));
     const float half = x + (next - x) / 2;
-    for (const float y : {x, half, std::nextafter(half, 0.0f), std::nextafter(half, 1e38f)}) samples.push_back(y);
+    for (const float y : {x, half, std::nextafter(half, 0.0f), std::nextafter(half, 1e38f)})
+      samples.push_back(y);
   }
   return samples;
 }
@@ -149,8 +152,8 @@ TEST(Lowprec, Bf16) {
 TEST(Lowprec, F16InBothForms) {
   for (const F16Unit unit : {F16Unit::kNative, F16Unit::kInteger}) {
     expect_widened(Conversion(i16, [&](auto& b, Value* x) { return emit::cpu::widened_f16(b, x, unit); }), 5);
-    expect_narrowed(Conversion(f32, [&](auto& b, Value* x) { return emit::cpu::narrowed_f16(b, x, unit); }), 5,
-                    0x7e00);
+    expect_narrowed(Conversion(f32, [&](auto& b, Value* x) { return emit::cpu::narrowed_f16(b, x, unit); }),
+                    5, 0x7e00);
   }
 }
 
@@ -175,28 +178,29 @@ void expect_ints(const std::vector<double>& values, const std::vector<Int>& want
 
 // The expected values are what torch 2.11 gives on x86-64; all inputs are exact in f32.
 TEST(Lowprec, FloatsOutsideAnIntegersRangeConvertAsInEagerPyTorch) {
-  const std::vector<double> values = {NAN, INFINITY, -INFINITY, 3e9, -3e9, 0x1p33 + 4096, -0x1p33, 0x1p61, 0x1p63,
-                                      0x1.8p63, -1, -5.75, 300.75, -300.25, 70000.5, 0x1p31, -0x1p31, -0.75};
+  const std::vector<double> values = {NAN,     INFINITY, -INFINITY, 3e9,      -3e9,    0x1p33 + 4096,
+                                      -0x1p33, 0x1p61,   0x1p63,    0x1.8p63, -1,      -5.75,
+                                      300.75,  -300.25,  70000.5,   0x1p31,   -0x1p31, -0.75};
   constexpr int32_t kMin32 = std::numeric_limits<int32_t>::min();
   constexpr int64_t kMin64 = std::numeric_limits<int64_t>::min();
   expect_ints<int8_t>(values, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -5, 44, -44, 112, 0, 0, 0});
   expect_ints<uint8_t>(values, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 251, 44, 212, 112, 0, 0, 0});
   expect_ints<int16_t>(values, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -5, 300, -300, 4464, 0, 0, 0});
   expect_ints<uint16_t>(values, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 65535, 65531, 300, 65236, 4464, 0, 0, 0});
-  expect_ints<int32_t>(values, {kMin32, kMin32, kMin32, kMin32, kMin32, kMin32, kMin32, kMin32, kMin32, kMin32, -1,
-                                -5, 300, -300, 70000, kMin32, kMin32, 0});
+  expect_ints<int32_t>(values, {kMin32, kMin32, kMin32, kMin32, kMin32, kMin32, kMin32, kMin32, kMin32,
+                                kMin32, -1, -5, 300, -300, 70000, kMin32, kMin32, 0});
   constexpr uint32_t kTop32 = 1u << 31;
   expect_ints<uint32_t>(values, {kTop32, 0, kTop32, 3000000000u, kTop32, 0, kTop32, 0, 0, 0, 0xffffffffu,
                                  0xfffffffbu, 300, 0xfffffed4u, 70000, kTop32, kTop32, 0});
   expect_ints<int64_t>(values, {kMin64, kMin64, kMin64, 3000000000, -3000000000, (int64_t{1} << 33) + 4096,
-                                -(int64_t{1} << 33), int64_t{1} << 61, kMin64, kMin64, -1, -5, 300, -300, 70000,
-                                int64_t{1} << 31, -(int64_t{1} << 31), 0});
+                                -(int64_t{1} << 33), int64_t{1} << 61, kMin64, kMin64, -1, -5, 300, -300,
+                                70000, int64_t{1} << 31, -(int64_t{1} << 31), 0});
   constexpr uint64_t kTop64 = uint64_t{1} << 63;
-  expect_ints<uint64_t>(values, {kTop64, 0, kTop64, 3000000000u, static_cast<uint64_t>(-3000000000),
-                                 (uint64_t{1} << 33) + 4096, static_cast<uint64_t>(-(int64_t{1} << 33)),
-                                 uint64_t{1} << 61, kTop64, uint64_t{3} << 62, static_cast<uint64_t>(-1),
-                                 static_cast<uint64_t>(-5), 300, static_cast<uint64_t>(-300), 70000,
-                                 uint64_t{1} << 31, static_cast<uint64_t>(-(int64_t{1} << 31)), 0});
+  expect_ints<uint64_t>(
+      values, {kTop64, 0, kTop64, 3000000000u, static_cast<uint64_t>(-3000000000), (uint64_t{1} << 33) + 4096,
+               static_cast<uint64_t>(-(int64_t{1} << 33)), uint64_t{1} << 61, kTop64, uint64_t{3} << 62,
+               static_cast<uint64_t>(-1), static_cast<uint64_t>(-5), 300, static_cast<uint64_t>(-300), 70000,
+               uint64_t{1} << 31, static_cast<uint64_t>(-(int64_t{1} << 31)), 0});
 }
 
 TEST(Lowprec, TruncatesFractionsBelowTheLeastInteger) {

@@ -97,7 +97,8 @@ Samples<T> samples(const Domain& domain, int count) {
     add(even(domain.low, domain.high), even(domain.low_y, domain.high_y));
     add(of_bits<T>(random()), of_bits<T>(random()));
     // Around 1, where logarithms and powers cancel, and where quotients are near integers.
-    add(static_cast<T>(1 + even(-1, 1) / (1 << (k % 24))), even(domain.low_y, domain.high_y) * (1 + k % 1000));
+    add(static_cast<T>(1 + even(-1, 1) / (1 << (k % 24))),
+        even(domain.low_y, domain.high_y) * (1 + k % 1000));
   }
   // Multiples of pi/2, where reduction cancels most, and integers and halves.
   for (int k = -2000; k <= 2000; ++k) {
@@ -109,8 +110,8 @@ Samples<T> samples(const Domain& domain, int count) {
   return result;
 }
 
-// Next to zeros that no formula in one precision resolves, errors count relative to the parts whose difference
-// is small: to at least 1 for digamma, and to lgamma(1 - x) for negative x.
+// Next to zeros that no formula in one precision resolves, errors count relative to the parts whose
+// difference is small: to at least 1 for digamma, and to lgamma(1 - x) for negative x.
 long double least_scale(const std::string& name, double x) {
   if (name == "digamma") return 1;
   if (name == "lgamma" && x < 0) return std::max(1.0L, std::lgamma(1 - static_cast<long double>(x)));
@@ -142,7 +143,8 @@ struct Worst {
 };
 
 template <class T>
-Worst<T> measured(Harness& harness, const MathFunction& function, const Domain& domain, int lanes, int count) {
+Worst<T> measured(Harness& harness, const MathFunction& function, const Domain& domain, int lanes,
+                  int count) {
   const Samples<T> points = samples<T>(domain, count);
   const std::vector<T> got = harness.run<T>(function, lanes, points.x, points.y);
   Worst<T> worst;

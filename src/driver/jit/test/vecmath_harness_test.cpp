@@ -7,18 +7,53 @@
 namespace jumar::driver::jit {
 
 const std::vector<MathFunction>& math_functions() {
-#define UNARY(name) \
-  {#name, 1, [](VecMath& m, llvm::Value* x, llvm::Value*) { return m.name(x); }}
-#define BINARY(name) \
-  {#name, 2, [](VecMath& m, llvm::Value* x, llvm::Value* y) { return m.name(x, y); }}
+#define UNARY(name)                                                                \
+  {                                                                                \
+#name, 1, [](VecMath & m, llvm::Value * x, llvm::Value*) { return m.name(x); } \
+  }
+#define BINARY(name)                                                                     \
+  {                                                                                      \
+#name, 2, [](VecMath & m, llvm::Value * x, llvm::Value * y) { return m.name(x, y); } \
+  }
   static const std::vector<MathFunction> functions = {
-      UNARY(exp),     UNARY(exp_nonpositive), UNARY(exp2),   UNARY(expm1),    UNARY(log),   UNARY(log2),
-      UNARY(log10),   UNARY(log1p),           BINARY(pow),   UNARY(sqrt),     UNARY(rsqrt), UNARY(sigmoid),
-      UNARY(sin),     UNARY(cos),             UNARY(tan),    UNARY(asin),     UNARY(acos),  UNARY(atan),
-      BINARY(atan2),  UNARY(sinh),            UNARY(cosh),   UNARY(tanh),     UNARY(asinh), UNARY(acosh),
-      UNARY(atanh),   UNARY(erf),             UNARY(erfc),   UNARY(erfinv),   UNARY(lgamma), UNARY(digamma),
-      UNARY(floor),   UNARY(ceil),            UNARY(trunc),  UNARY(round_half_even), UNARY(abs),
-      BINARY(fmod),   BINARY(maximum),        BINARY(minimum),
+      UNARY(exp),
+      UNARY(exp_nonpositive),
+      UNARY(exp2),
+      UNARY(expm1),
+      UNARY(log),
+      UNARY(log2),
+      UNARY(log10),
+      UNARY(log1p),
+      BINARY(pow),
+      UNARY(sqrt),
+      UNARY(rsqrt),
+      UNARY(sigmoid),
+      UNARY(sin),
+      UNARY(cos),
+      UNARY(tan),
+      UNARY(asin),
+      UNARY(acos),
+      UNARY(atan),
+      BINARY(atan2),
+      UNARY(sinh),
+      UNARY(cosh),
+      UNARY(tanh),
+      UNARY(asinh),
+      UNARY(acosh),
+      UNARY(atanh),
+      UNARY(erf),
+      UNARY(erfc),
+      UNARY(erfinv),
+      UNARY(lgamma),
+      UNARY(digamma),
+      UNARY(floor),
+      UNARY(ceil),
+      UNARY(trunc),
+      UNARY(round_half_even),
+      UNARY(abs),
+      BINARY(fmod),
+      BINARY(maximum),
+      BINARY(minimum),
       {"erf_fast", 1, [](VecMath& m, llvm::Value* x, llvm::Value*) { return m.erf(x); }, Accuracy::kFast},
       {"tanh_fast", 1, [](VecMath& m, llvm::Value* x, llvm::Value*) { return m.tanh(x); }, Accuracy::kFast},
   };

@@ -103,11 +103,18 @@ constexpr int kSamples = 512;
 template <class T>
 std::vector<T> sample_array(unsigned seed) {
   std::mt19937_64 random(seed);
-  std::vector<T> values = {T{0}, -T{0}, T{1}, -T{1}, std::numeric_limits<T>::infinity(),
-                           -std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN(),
-                           std::numeric_limits<T>::max(), std::numeric_limits<T>::denorm_min()};
+  std::vector<T> values = {T{0},
+                           -T{0},
+                           T{1},
+                           -T{1},
+                           std::numeric_limits<T>::infinity(),
+                           -std::numeric_limits<T>::infinity(),
+                           std::numeric_limits<T>::quiet_NaN(),
+                           std::numeric_limits<T>::max(),
+                           std::numeric_limits<T>::denorm_min()};
   while (values.size() < kSamples) {
-    const double x = std::ldexp(static_cast<double>(random() >> 11) * 0x1p-53, static_cast<int>(random() % 60) - 30);
+    const double x =
+        std::ldexp(static_cast<double>(random() >> 11) * 0x1p-53, static_cast<int>(random() % 60) - 30);
     values.push_back(static_cast<T>(random() % 2 == 0 ? x : -x));
   }
   return values;
@@ -116,11 +123,13 @@ std::vector<T> sample_array(unsigned seed) {
 template <class T>
 llvm::GlobalVariable* array_global(llvm::Module& module, const std::vector<T>& values) {
   llvm::Constant* data = llvm::ConstantDataArray::get(module.getContext(), llvm::ArrayRef<T>(values));
-  return new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::InternalLinkage, data, "in");
+  return new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::InternalLinkage, data,
+                                  "in");
 }
 
 // A Linux system call of aarch64.
-llvm::Value* system_call(llvm::IRBuilder<>& b, int64_t number, llvm::Value* a, llvm::Value* p, llvm::Value* n) {
+llvm::Value* system_call(llvm::IRBuilder<>& b, int64_t number, llvm::Value* a, llvm::Value* p,
+                         llvm::Value* n) {
   llvm::Type* i64 = b.getInt64Ty();
   auto* type = llvm::FunctionType::get(i64, {i64, b.getPtrTy(), i64, i64}, false);
   auto* svc = llvm::InlineAsm::get(type, "svc #0", "={x0},{x0},{x1},{x2},{x8},~{memory}", true);
@@ -172,7 +181,8 @@ void expect_same_bits(std::istream& stream, Harness& harness, const MathFunction
   const std::vector<T> want = harness.run<T>(function, 4, x, y);
   for (int k = 0; k < kSamples; ++k) {
     if (function.name == "exp_nonpositive" && x[k] > 0) continue;
-    const bool same = std::memcmp(&got[k], &want[k], sizeof(T)) == 0 || (std::isnan(got[k]) && std::isnan(want[k]));
+    const bool same =
+        std::memcmp(&got[k], &want[k], sizeof(T)) == 0 || (std::isnan(got[k]) && std::isnan(want[k]));
     EXPECT_TRUE(same) << fmt::format("{}({}, {}) = {} on aarch64, {} here", function.name, x[k], y[k], got[k],
                                      want[k]);
   }
@@ -181,7 +191,8 @@ void expect_same_bits(std::istream& stream, Harness& harness, const MathFunction
 TEST(VecMathCode, GivesTheSameBitsOnAarch64) {
   const auto qemu = llvm::sys::findProgramByName("qemu-aarch64");
   const auto linker = llvm::sys::findProgramByName("ld.lld");
-  if (!qemu) GTEST_SKIP() << "qemu-aarch64 is not installed (package qemu-user): aarch64 code is only compiled";
+  if (!qemu)
+    GTEST_SKIP() << "qemu-aarch64 is not installed (package qemu-user): aarch64 code is only compiled";
   if (!linker) GTEST_SKIP() << "ld.lld is not installed (package lld): aarch64 code is only compiled";
   Codegen codegen(cpu_target("aarch64").value());
   llvm::LLVMContext context;
@@ -196,7 +207,8 @@ TEST(VecMathCode, GivesTheSameBitsOnAarch64) {
   std::ofstream(object.path, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   ASSERT_EQ(llvm::sys::ExecuteAndWait(*linker, {*linker, "-static", "-o", program.path, object.path}), 0);
-  const std::optional<llvm::StringRef> redirects[] = {std::nullopt, llvm::StringRef(output.path), std::nullopt};
+  const std::optional<llvm::StringRef> redirects[] = {std::nullopt, llvm::StringRef(output.path),
+                                                      std::nullopt};
   ASSERT_EQ(llvm::sys::ExecuteAndWait(*qemu, {*qemu, program.path}, std::nullopt, redirects), 0);
   std::ifstream stream(output.path, std::ios::binary);
   Harness harness(host_cpu_target().value());

@@ -14,9 +14,29 @@ template <class T>
 std::vector<T> special_values() {
   using Limits = std::numeric_limits<T>;
   std::vector<T> values;
-  for (const T x : {T{0}, Limits::infinity(), Limits::denorm_min(), 5 * Limits::denorm_min(), Limits::min(), T{1e-20},
-                    T{0.25}, T{0.5}, T{1}, std::nextafter(T{1}, T{2}), std::nextafter(T{1}, T{0}), T{1.5}, T{2},
-                    T{2.5}, T{3}, T{8}, T{33}, T{150}, T{800}, T{1e9}, T(16777217), T(9007199254740993), T{1e30},
+  for (const T x : {T{0},
+                    Limits::infinity(),
+                    Limits::denorm_min(),
+                    5 * Limits::denorm_min(),
+                    Limits::min(),
+                    T{1e-20},
+                    T{0.25},
+                    T{0.5},
+                    T{1},
+                    std::nextafter(T{1}, T{2}),
+                    std::nextafter(T{1}, T{0}),
+                    T{1.5},
+                    T{2},
+                    T{2.5},
+                    T{3},
+                    T{8},
+                    T{33},
+                    T{150},
+                    T{800},
+                    T{1e9},
+                    T(16777217),
+                    T(9007199254740993),
+                    T{1e30},
                     Limits::max()}) {
     values.push_back(x);
     values.push_back(-x);
@@ -147,7 +167,8 @@ TEST(VecMath, SlowRemainderIsExactForAllSizes) {
   const std::vector<double> got = harness.run<double>(find_function("fmod"), 4, x, y);
   for (size_t k = 0; k < x.size(); ++k) {
     const double want = std::fmod(x[k], y[k]);
-    ASSERT_EQ(std::bit_cast<uint64_t>(got[k]), std::bit_cast<uint64_t>(want)) << fmt::format("{:a} {:a}", x[k], y[k]);
+    ASSERT_EQ(std::bit_cast<uint64_t>(got[k]), std::bit_cast<uint64_t>(want))
+        << fmt::format("{:a} {:a}", x[k], y[k]);
   }
 }
 

@@ -1,5 +1,5 @@
-// The IR that VecMath writes: what it calls, where it leaves the builder, what it does to the builder's flags.
-// Values are tested in driver/jit, where code can run.
+// The IR that VecMath writes: what it calls, where it leaves the builder, what it does to the builder's
+// flags. Values are tested in driver/jit, where code can run.
 #include "emit/cpu/vecmath.h"
 
 #include <gtest/gtest.h>
@@ -48,14 +48,23 @@ struct Fixture {
 
 using Unary = Value* (VecMath::*)(Value*);
 
-const Unary kUnary[] = {
-    &VecMath::exp,   &VecMath::exp_nonpositive, &VecMath::exp2,  &VecMath::expm1, &VecMath::log,
-    &VecMath::log2,  &VecMath::log10,           &VecMath::log1p, &VecMath::sqrt,  &VecMath::rsqrt,
-    &VecMath::sigmoid, &VecMath::sin,           &VecMath::cos,   &VecMath::tan,   &VecMath::asin,
-    &VecMath::acos,  &VecMath::atan,            &VecMath::sinh,  &VecMath::cosh,  &VecMath::tanh,
-    &VecMath::asinh, &VecMath::acosh,           &VecMath::atanh, &VecMath::erf,   &VecMath::erfc,
-    &VecMath::erfinv, &VecMath::lgamma,         &VecMath::digamma, &VecMath::floor, &VecMath::ceil,
-    &VecMath::trunc, &VecMath::round_half_even, &VecMath::abs};
+const Unary kUnary[] = {&VecMath::exp,     &VecMath::exp_nonpositive,
+                        &VecMath::exp2,    &VecMath::expm1,
+                        &VecMath::log,     &VecMath::log2,
+                        &VecMath::log10,   &VecMath::log1p,
+                        &VecMath::sqrt,    &VecMath::rsqrt,
+                        &VecMath::sigmoid, &VecMath::sin,
+                        &VecMath::cos,     &VecMath::tan,
+                        &VecMath::asin,    &VecMath::acos,
+                        &VecMath::atan,    &VecMath::sinh,
+                        &VecMath::cosh,    &VecMath::tanh,
+                        &VecMath::asinh,   &VecMath::acosh,
+                        &VecMath::atanh,   &VecMath::erf,
+                        &VecMath::erfc,    &VecMath::erfinv,
+                        &VecMath::lgamma,  &VecMath::digamma,
+                        &VecMath::floor,   &VecMath::ceil,
+                        &VecMath::trunc,   &VecMath::round_half_even,
+                        &VecMath::abs};
 
 // Everything VecMath offers, applied to the arguments, in one function.
 void emit_all(Fixture& t) {
@@ -72,8 +81,9 @@ void emit_all(Fixture& t) {
 
 // Intrinsics that become instructions, or a few of them, on every processor that kernels are made for.
 const std::set<std::string> kCheapIntrinsics = {
-    "llvm.fma", "llvm.fabs", "llvm.sqrt", "llvm.copysign", "llvm.floor", "llvm.ceil", "llvm.trunc", "llvm.roundeven",
-    "llvm.vector.reduce.or", "llvm.ctlz", "llvm.umin", "llvm.smin", "llvm.smax"};
+    "llvm.fma",  "llvm.fabs",  "llvm.sqrt",      "llvm.copysign",         "llvm.floor",
+    "llvm.ceil", "llvm.trunc", "llvm.roundeven", "llvm.vector.reduce.or", "llvm.ctlz",
+    "llvm.umin", "llvm.smin",  "llvm.smax"};
 
 TEST(VecMath, CallsOnlyItsOwnFunctionsAndCheapIntrinsics) {
   for (const bool is_f64 : {false, true}) {
