@@ -4,7 +4,8 @@
 //   schema aten.mm.default(Tensor self, Tensor mat2) -> (Tensor)
 //
 // An IR passes how its references print and read: `write_arg(arg, [&](BufferId b) { return name(b); })`, with
-// an overload per kind of reference, and `read_arg<Arg>(cx, lexer, resolve, [&](const Token& t) -> Result<Arg>
+// an overload per kind of reference, and `read_arg<Arg>(cx, lexer, resolve, [&](const Token& t) ->
+// Result<Arg>
 // {...})`, which gets the token of `%name`.
 #pragma once
 
@@ -27,7 +28,8 @@ Result<WordArg> read_word(Lexer& lexer);
 // Whether the current tokens begin a float: `2.5`, `-1.0`, `inf`, `-nan`.
 bool starts_float(Lexer& lexer);
 
-// `schema op(type name, ...) -> (type, ...)`, without a line end. The reader is called after the word `schema`.
+// `schema op(type name, ...) -> (type, ...)`, without a line end. The reader is called after the word
+// `schema`.
 std::string schema_text(std::string_view op, const Schema& schema);
 Result<std::pair<std::string, Schema>> read_schema(Lexer& lexer);
 
@@ -57,7 +59,7 @@ std::string write_arg(const BasicArg<Refs...>& arg, const RefText& ref_text) {
         } else if constexpr (std::is_same_v<V, WordArg>) {
           return word_text(v);
         } else {
-          return "[" + write_args(v, ref_text) + "]";
+          return fmt::format("[{}]", write_args(v, ref_text));
         }
       },
       arg.data);

@@ -44,8 +44,8 @@ struct Mixture {
   }
 };
 
-Result<CallResult> imitation(const Program& program, std::unordered_map<Expr, int64_t>& symbols, const Call& call,
-                             const RunArg::List& args) {
+Result<CallResult> imitation(const Program& program, std::unordered_map<Expr, int64_t>& symbols,
+                             const Call& call, const RunArg::List& args) {
   CallResult result;
   auto value_of = [&](Expr e) {
     return sym::evaluate(e, [&](Expr symbol) -> std::optional<int64_t> {
@@ -94,7 +94,8 @@ bool close(Scalar a, Scalar b, const Tolerance& t) {
   double relative = t.relative;
   if (a.type == ir::DType::kF64) relative = t.relative_f64;
   if (a.type == ir::DType::kF16) relative = std::max(relative, t.relative_f16);
-  if (ir::is_low_precision(a.type) && a.type != ir::DType::kF16) relative = std::max(relative, t.relative_bf16);
+  if (ir::is_low_precision(a.type) && a.type != ir::DType::kF16)
+    relative = std::max(relative, t.relative_bf16);
   double absolute = a.type == ir::DType::kF64 ? t.absolute_f64 : t.absolute;
   return std::fabs(x - y) <= absolute + relative * std::fabs(y);
 }
@@ -105,7 +106,8 @@ std::string scalar_text(Scalar s) {
 
 std::string list_text(const std::vector<int64_t>& list) { return fmt::format("[{}]", fmt::join(list, ", ")); }
 
-Status compare_output(const std::string& what, const OutputValue& a, const OutputValue& b, const Tolerance& tolerance) {
+Status compare_output(const std::string& what, const OutputValue& a, const OutputValue& b,
+                      const Tolerance& tolerance) {
   if (a.data.index() != b.data.index()) return diagnostic("different", "{} is another kind of value", what);
   if (const HostTensor* x = std::get_if<HostTensor>(&a.data)) {
     HostTensor left = *x;
@@ -116,7 +118,8 @@ Status compare_output(const std::string& what, const OutputValue& a, const Outpu
   if (const int64_t* x = std::get_if<int64_t>(&a.data)) same = *x == std::get<int64_t>(b.data);
   if (const bool* x = std::get_if<bool>(&a.data)) same = *x == std::get<bool>(b.data);
   if (const double* x = std::get_if<double>(&a.data))
-    same = close(scalar_of(*x, ir::DType::kF64), scalar_of(std::get<double>(b.data), ir::DType::kF64), tolerance);
+    same = close(scalar_of(*x, ir::DType::kF64), scalar_of(std::get<double>(b.data), ir::DType::kF64),
+                 tolerance);
   if (!same) return diagnostic("different", "{} is another number", what);
   return {};
 }
@@ -177,7 +180,8 @@ Result<ProgramResult> run_program_text(std::string_view text, const CheckOptions
   return run_program(program, options);
 }
 
-Status compare_tensors(const std::string& what, const TensorView& a, const TensorView& b, const Tolerance& tolerance) {
+Status compare_tensors(const std::string& what, const TensorView& a, const TensorView& b,
+                       const Tolerance& tolerance) {
   if (a.dtype != b.dtype || a.sizes != b.sizes)
     return diagnostic("different", "{} is {}{} and {}{}", what, ir::dtype_name(a.dtype), list_text(a.sizes),
                       ir::dtype_name(b.dtype), list_text(b.sizes));
@@ -193,7 +197,8 @@ Status compare_tensors(const std::string& what, const TensorView& a, const Tenso
     std::vector<int64_t> index(a.sizes.size());
     size_t rest = k;
     for (size_t d = index.size(); d-- > 0; rest /= a.sizes[d]) index[d] = rest % a.sizes[d];
-    return diagnostic("different", "{} at {} is {} and {}", what, list_text(index), scalar_text(x), scalar_text(y));
+    return diagnostic("different", "{} at {} is {} and {}", what, list_text(index), scalar_text(x),
+                      scalar_text(y));
   }
   return {};
 }
@@ -206,7 +211,8 @@ Status compare_outputs(const ProgramResult& a, const ProgramResult& b, const Tol
   return {};
 }
 
-Status compare_programs(const Program& a, const Program& b, const CheckOptions& options, const Tolerance& tolerance) {
+Status compare_programs(const Program& a, const Program& b, const CheckOptions& options,
+                        const Tolerance& tolerance) {
   JUMAR_ASSIGN(ProgramInputs inputs, random_inputs(a, options));
   Result<ProgramResult> left = run_program(a, inputs, options.call);
   Result<ProgramResult> right = run_program(b, inputs, options.call);

@@ -14,7 +14,8 @@ using sym::Expr;
 // splitmix64: the same numbers on every machine.
 class Random {
  public:
-  Random(uint64_t seed, uint64_t stream) : state_(seed * 0x9e3779b97f4a7c15u + stream * 0xd1b54a32d192ed03u) {}
+  Random(uint64_t seed, uint64_t stream)
+      : state_(seed * 0x9e3779b97f4a7c15u + stream * 0xd1b54a32d192ed03u) {}
   uint64_t next() {
     uint64_t z = state_ += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -25,7 +26,8 @@ class Random {
   double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
   int64_t between(int64_t low, int64_t high) {
     uint64_t count = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;
-    return count == 0 ? static_cast<int64_t>(next()) : static_cast<int64_t>(static_cast<uint64_t>(low) + next() % count);
+    return count == 0 ? static_cast<int64_t>(next())
+                      : static_cast<int64_t>(static_cast<uint64_t>(low) + next() % count);
   }
 
  private:
@@ -37,8 +39,8 @@ struct IntRange {
   int64_t high;
 };
 
-// The integers of a buffer that serve as indices: found by following loads, casts and copies from the index checks
-// back to buffers.
+// The integers of a buffer that serve as indices: found by following loads, casts and copies from the index
+// checks back to buffers.
 class IndexUses {
  public:
   explicit IndexUses(const Program& program) : program_(program) {
@@ -118,7 +120,8 @@ double random_float(Random& random, double special_share) {
                                  1e-40,
                                  1.0,
                                  -1.0};
-  if (special_share > 0 && random.unit() < special_share) return kSpecial[random.next() % std::size(kSpecial)];
+  if (special_share > 0 && random.unit() < special_share)
+    return kSpecial[random.next() % std::size(kSpecial)];
   return 2 * (random.unit() + random.unit() + random.unit()) - 3;
 }
 
@@ -151,7 +154,8 @@ class InputMaker {
       else
         inputs.args[*number.input] = {random_float(random, 0)};
     }
-    for (size_t k = 0; k < program_.buffers.size(); ++k) JUMAR_RETURN_IF_ERROR(buffer(program_.buffers.id_at(k), inputs));
+    for (size_t k = 0; k < program_.buffers.size(); ++k)
+      JUMAR_RETURN_IF_ERROR(buffer(program_.buffers.id_at(k), inputs));
     return inputs;
   }
 

@@ -72,7 +72,8 @@ std::optional<bool> binary_bool(std::string_view op, double a, double b) {
 // Where Python raises.
 bool raises(std::string_view op, double a, double b) {
   bool divides = op == "truediv" || op == "floordiv" || op == "mod";
-  return (divides && b == 0) || (op == "pow" && a == 0 && b < 0) || (op == "sqrt" && a < 0) || (op == "log" && a <= 0);
+  return (divides && b == 0) || (op == "pow" && a == 0 && b < 0) || (op == "sqrt" && a < 0) ||
+         (op == "log" && a <= 0);
 }
 
 }  // namespace

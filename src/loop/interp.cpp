@@ -24,7 +24,8 @@ std::optional<double> number_value(const RunArg& arg) {
 }  // namespace
 
 struct ProgramRunner::Impl {
-  Impl(const Program& program_in, CallHandler handler_in) : program(program_in), handler(std::move(handler_in)) {}
+  Impl(const Program& program_in, CallHandler handler_in)
+      : program(program_in), handler(std::move(handler_in)) {}
 
   const Program& program;
   CallHandler handler;
@@ -47,7 +48,8 @@ struct ProgramRunner::Impl {
       if (!value) return diagnostic("input", "input {} is no number", *number.input);
       numbers[id] = *value;
     }
-    for (const Item& i : program.items) JUMAR_RETURN_IF_ERROR(std::visit([&](const auto& v) { return item(v); }, i));
+    for (const Item& i : program.items)
+      JUMAR_RETURN_IF_ERROR(std::visit([&](const auto& v) { return item(v); }, i));
     std::vector<RunArg> outputs;
     for (const Arg& a : program.outputs) {
       JUMAR_ASSIGN(RunArg output, arg(a, "return"));
@@ -176,8 +178,8 @@ struct ProgramRunner::Impl {
     JUMAR_ASSIGN(RunArg::List values, args(call.args, where));
     JUMAR_ASSIGN(CallResult result, handler(call, values));
     if (result.defines.size() != call.defines.size() || result.tensors.size() != call.results.size())
-      return diagnostic("call", "{}: the handler gave {} tensors and {} numbers", where, result.tensors.size(),
-                        result.defines.size());
+      return diagnostic("call", "{}: the handler gave {} tensors and {} numbers", where,
+                        result.tensors.size(), result.defines.size());
     for (size_t k = 0; k < call.defines.size(); ++k) symbols[call.defines[k]] = result.defines[k];
     for (size_t k = 0; k < call.results.size(); ++k)
       if (call.results[k]) JUMAR_RETURN_IF_ERROR(take_result(where, call.results[k], result.tensors[k]));
@@ -220,10 +222,13 @@ ProgramRunner::ProgramRunner(const Program& program, CallHandler handler)
     : impl_(std::make_unique<Impl>(program, std::move(handler))) {}
 ProgramRunner::~ProgramRunner() = default;
 
-Result<std::vector<RunArg>> ProgramRunner::run(const std::vector<RunArg>& inputs) { return impl_->run(inputs); }
+Result<std::vector<RunArg>> ProgramRunner::run(const std::vector<RunArg>& inputs) {
+  return impl_->run(inputs);
+}
 
 std::optional<TensorView> ProgramRunner::buffer(BufferId id) {
-  BufferId owner = impl_->program.buffers[id].storage == Storage::kView ? impl_->program.buffers[id].base : id;
+  BufferId owner =
+      impl_->program.buffers[id].storage == Storage::kView ? impl_->program.buffers[id].base : id;
   if (!impl_->memories.contains(owner)) return std::nullopt;
   Result<TensorView> view = impl_->tensor(id, "buffer", false);
   if (!view.ok()) return std::nullopt;

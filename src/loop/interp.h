@@ -4,16 +4,18 @@
 //   Result<std::vector<RunArg>> outputs = runner.run({view_of(x), int64_t{4}});
 //   const TensorView& y = std::get<TensorView>((*outputs)[0].data);
 //
-// It runs kernels point by point on raw memory, with operators of scalar_eval.h, and doubles as a sanitizer. A
-// program that breaks a promise gets a diagnostic that names kernel, nest, stage, line, point and address:
+// It runs kernels point by point on raw memory, with operators of scalar_eval.h, and doubles as a sanitizer.
+// A program that breaks a promise gets a diagnostic that names kernel, nest, stage, line, point and address:
 //   "bounds"  an access outside its buffer, or outside a local
 //   "poison"  a read of an element that nothing has written, or an output that was not wholly written
-//   "race"    two kept points, or two nests of a kernel, that touch one element in a way that order could tell
+//   "race"    two kept points, or two nests of a kernel, that touch one element in a way that order could
+//   tell
 // What a correct program may raise for its inputs: "index" (wrap_index, check_index), "check" (a check item),
-// "input" (inputs that are not as declared), "overflow" (an expression that leaves 64 bits or divides by zero).
+// "input" (inputs that are not as declared), "overflow" (an expression that leaves 64 bits or divides by
+// zero).
 //
-// Sums and products of floats are folded in double and rounded once per result, so they are the best answer, not
-// the answer of any one order.
+// Sums and products of floats are folded in double and rounded once per result, so they are the best answer,
+// not the answer of any one order.
 #pragma once
 
 #include <cstddef>
@@ -78,8 +80,8 @@ class ProgramRunner {
   ProgramRunner(const ProgramRunner&) = delete;
   ProgramRunner& operator=(const ProgramRunner&) = delete;
 
-  // One run, inputs in call order; their memory must stay until the outputs have been read. Outputs point into
-  // inputs and into memory of the runner that lives until the next run.
+  // One run, inputs in call order; their memory must stay until the outputs have been read. Outputs point
+  // into inputs and into memory of the runner that lives until the next run.
   Result<std::vector<RunArg>> run(const std::vector<RunArg>& inputs);
 
   // After a run: a buffer of the program as a tensor, whatever has been written of it; nothing where it was
@@ -91,8 +93,8 @@ class ProgramRunner {
   std::unique_ptr<Impl> impl_;
 };
 
-// Values of the size symbols, from int inputs and from sizes and strides of inputs; checks that all of them are
-// as declared.
+// Values of the size symbols, from int inputs and from sizes and strides of inputs; checks that all of them
+// are as declared.
 Result<std::unordered_map<sym::Expr, int64_t>> bound_symbols(const Program& program,
                                                              const std::vector<RunArg>& inputs);
 

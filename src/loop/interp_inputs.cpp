@@ -13,8 +13,8 @@ struct Found {
   std::string what;
 };
 
-// Numbers of one kind of source; ints come first, then sizes, then strides, which are arbitrary where a dimension
-// has fewer than two elements.
+// Numbers of one kind of source; ints come first, then sizes, then strides, which are arbitrary where a
+// dimension has fewer than two elements.
 struct Sources {
   std::vector<Found> ints, sizes, strides;
 };
@@ -22,9 +22,10 @@ struct Sources {
 Status collect_tensor(const Buffer& b, const RunArg& input, Sources& sources) {
   const TensorView* view = std::get_if<TensorView>(&input.data);
   if (!view) return diagnostic("input", "input {} (%{}) is no tensor", b.index, b.name);
-  if (view->dtype != b.type.dtype || view->sizes.size() != b.type.rank() || view->strides.size() != b.type.rank())
-    return diagnostic("input", "input {} (%{}) is a {} of rank {}", b.index, b.name, ir::dtype_name(view->dtype),
-                      view->sizes.size());
+  if (view->dtype != b.type.dtype || view->sizes.size() != b.type.rank() ||
+      view->strides.size() != b.type.rank())
+    return diagnostic("input", "input {} (%{}) is a {} of rank {}", b.index, b.name,
+                      ir::dtype_name(view->dtype), view->sizes.size());
   bool is_empty = view->element_count() == 0;
   for (size_t k = 0; k < b.type.rank(); ++k) {
     std::string dim = fmt::format("{} of input {} (%{})", k, b.index, b.name);
@@ -99,7 +100,8 @@ Result<Values> bound_symbols(const Program& program, const std::vector<RunArg>& 
     auto bound = values.find(info.symbol);
     if (bound == values.end()) continue;
     if (bound->second < info.range.lo || bound->second > info.range.hi)
-      return diagnostic("input", "{} is {}, which is outside its range", info.symbol.symbol_name(), bound->second);
+      return diagnostic("input", "{} is {}, which is outside its range", info.symbol.symbol_name(),
+                        bound->second);
   }
   return values;
 }

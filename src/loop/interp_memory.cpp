@@ -81,7 +81,8 @@ BufferMemory::BufferMemory(ir::DType dtype, std::vector<int64_t> sizes, std::vec
 BufferMemory::BufferMemory(const TensorView& input)
     : view_(input), extent_(extent_elems(input.sizes, input.strides)), is_input_(true) {}
 
-// Two points may touch an element if both only read it, or both only store to it in one mode other than `set`.
+// Two points may touch an element if both only read it, or both only store to it in one mode other than
+// `set`.
 bool BufferMemory::races(History& history, const Access& access) const {
   if (history.kernel_run != access.kernel_run) {
     history = {access.kernel_run, access.point, access.kind, false, false};

@@ -96,14 +96,16 @@ class NestRunner {
   }
 
   template <class Body>
-  Status for_each_point(const std::vector<Axis>& axes, const std::vector<int64_t>& extents, const Body& body) {
+  Status for_each_point(const std::vector<Axis>& axes, const std::vector<int64_t>& extents,
+                        const Body& body) {
     for (int64_t extent : extents)
       if (extent <= 0) return {};
     for (const Axis& axis : axes) axis_values_[axis.symbol] = 0;
     while (true) {
       JUMAR_RETURN_IF_ERROR(body());
       size_t k = axes.size();
-      while (k > 0 && ++axis_values_[axes[k - 1].symbol] == extents[k - 1]) axis_values_[axes[--k].symbol] = 0;
+      while (k > 0 && ++axis_values_[axes[k - 1].symbol] == extents[k - 1])
+        axis_values_[axes[--k].symbol] = 0;
       if (k == 0) return {};
     }
   }
@@ -115,7 +117,8 @@ class NestRunner {
       const Stage& stage = nest_.stages[stage_];
       for (LineState& state : states_[stage_])
         for (Fold& fold : state.folds) fold.reset();
-      Status status = for_each_point(stage.inner, inner_extents_[stage_], [&]() -> Status { return body(stage); });
+      Status status =
+          for_each_point(stage.inner, inner_extents_[stage_], [&]() -> Status { return body(stage); });
       JUMAR_RETURN_IF_ERROR(std::move(status));
       for (size_t k = 0; k < stage.body.size(); ++k) {
         if (stage.body[k].inst.kind != InstKind::kReduce) continue;
@@ -150,7 +153,8 @@ class NestRunner {
       case InstKind::kOp: {
         std::array<Scalar, 3> operands;
         for (int k = 0; k < operand_count(inst); ++k) operands[k] = operand(k);
-        return define(evaluate(inst.op, inst.type, {operands.data(), static_cast<size_t>(operand_count(inst))}));
+        return define(
+            evaluate(inst.op, inst.type, {operands.data(), static_cast<size_t>(operand_count(inst))}));
       }
       case InstKind::kLoad:
         return load();
@@ -237,7 +241,8 @@ class NestRunner {
       memory[element] = operand(0);
       return {};
     }
-    if (!memory[element]) return fault("poison", fmt::format("element {} is read and was never written", element));
+    if (!memory[element])
+      return fault("poison", fmt::format("element {} is read and was never written", element));
     return define(*memory[element]);
   }
 
@@ -245,8 +250,10 @@ class NestRunner {
     JUMAR_ASSIGN(int64_t size, value(line_->inst.address));
     int64_t given = as_int(operand(0));
     bool wraps = line_->inst.kind == InstKind::kWrapIndex && given < 0;
-    int64_t found = wraps ? static_cast<int64_t>(static_cast<uint64_t>(given) + static_cast<uint64_t>(size)) : given;
-    if (found < 0 || found >= size) return fault("index", fmt::format("index {} is out of range for size {}", given, size));
+    int64_t found =
+        wraps ? static_cast<int64_t>(static_cast<uint64_t>(given) + static_cast<uint64_t>(size)) : given;
+    if (found < 0 || found >= size)
+      return fault("index", fmt::format("index {} is out of range for size {}", given, size));
     return define(scalar_of_int(found, ir::DType::kI64));
   }
 
@@ -303,6 +310,8 @@ class NestRunner {
 
 }  // namespace
 
-Result<uint64_t> run_nest(const NestContext& context, const Nest& nest) { return NestRunner(context, nest).run(); }
+Result<uint64_t> run_nest(const NestContext& context, const Nest& nest) {
+  return NestRunner(context, nest).run();
+}
 
 }  // namespace jumar::loop

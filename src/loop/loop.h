@@ -159,7 +159,7 @@ using ArgList = Arg::List;
 struct Call {
   std::string op;  // aten.mm.default; python.<k>: a call that only Python can make
   ArgList args;    // every argument of the schema, in order
-  std::vector<BufferId> results;
+  std::vector<BufferId> results;   // invalid where the op returns none or something that nobody uses
   std::vector<sym::Expr> defines;  // symbols for integer results
   std::string reason;  // why it is called and not lowered
 };
@@ -185,6 +185,7 @@ struct SymbolInfo {
   std::optional<int64_t> hint;
 };
 
+// A number that a call passes and that an expression promises.
 struct IntInput {
   uint32_t index = 0;
   sym::Expr expr;

@@ -39,7 +39,8 @@ ValueId value_of_symbol(sym::Expr symbol) {
   const std::string& name = symbol.symbol_name();
   uint32_t index = 0;
   auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), index);
-  CHECK(name[0] == '%' && error == std::errc() && end == name.data() + name.size(), "value symbol '{}'", name);
+  CHECK(name[0] == '%' && error == std::errc() && end == name.data() + name.size(), "value symbol '{}'",
+        name);
   return ValueId(index);
 }
 

@@ -238,7 +238,8 @@ class Reader {
       Token at = lexer_.peek();
       JUMAR_ASSIGN(std::string name, lexer_.expect_value());
       auto found = names_.buffers.find(name);
-      if (found == names_.buffers.end()) return lexer_.error_at(at, fmt::format("buffer %{} is not declared", name));
+      if (found == names_.buffers.end())
+        return lexer_.error_at(at, fmt::format("buffer %{} is not declared", name));
       call.results.push_back(found->second);
     }
     if (lexer_.accept_word("defines")) {

@@ -143,7 +143,8 @@ class NestReader {
     if (lexer_.peek().kind != TokenKind::kValue) return lexer_.expected("a body line or '}'");
     Token at = lexer_.next();
     std::optional<uint32_t> index = value_index(at.text);
-    if (!index) return lexer_.error_at(at, fmt::format("%{} is no value's number below {}", at.text, kMaxValues));
+    if (!index)
+      return lexer_.error_at(at, fmt::format("%{} is no value's number below {}", at.text, kMaxValues));
     if (is_defined(*index)) return lexer_.error_at(at, fmt::format("value %{} is defined twice", *index));
     JUMAR_RETURN_IF_ERROR(lexer_.expect_punct(":"));
     JUMAR_ASSIGN(ir::DType type, dtype());
@@ -175,7 +176,8 @@ class NestReader {
     if (lexer_.peek().kind != TokenKind::kValue) return lexer_.expected("a buffer such as '%x'");
     Token at = lexer_.next();
     auto found = names_.buffers.find(std::string(at.text));
-    if (found == names_.buffers.end()) return lexer_.error_at(at, fmt::format("buffer %{} is not declared", at.text));
+    if (found == names_.buffers.end())
+      return lexer_.error_at(at, fmt::format("buffer %{} is not declared", at.text));
     return found->second;
   }
 
@@ -200,7 +202,8 @@ class NestReader {
     } else {
       std::optional<StoreMode> mode;
       if (at.text == "store") mode = StoreMode::kSet;
-      if (at.text.starts_with("store.") && at.text != "store.set") mode = store_mode_from_name(at.text.substr(6));
+      if (at.text.starts_with("store.") && at.text != "store.set")
+        mode = store_mode_from_name(at.text.substr(6));
       if (!mode) return lexer_.error_at(at, fmt::format("expected a body line, found '{}'", at.text));
       inst.mode = *mode;
       JUMAR_ASSIGN(inst.buffer, buffer());
@@ -376,7 +379,7 @@ class NestReader {
   Lexer& lexer_;
   const Names& names_;
   Nest nest_;
-  std::unordered_map<std::string, Expr> axes_;  // in scope
+  std::unordered_map<std::string, Expr> axes_;   // in scope
   std::vector<std::optional<ir::DType>> types_;  // of the values defined so far
   std::function<Expr(std::string_view)> resolve_;
 };

@@ -53,8 +53,8 @@ uint64_t encoded(float value, DType type) {
     int exponent = magnitude == 0 ? 1 - f.bias : std::max(std::ilogb(magnitude), 1 - f.bias);
     // Exact in double but for the rounding to an integer, half to even.
     double quanta = std::nearbyint(std::ldexp(magnitude, f.mantissa_bits - exponent));
-    int64_t wide = static_cast<int64_t>(quanta) +
-                   (static_cast<int64_t>(exponent + f.bias - 1) << f.mantissa_bits);
+    int64_t wide =
+        static_cast<int64_t>(quanta) + (static_cast<int64_t>(exponent + f.bias - 1) << f.mantissa_bits);
     if (wide <= f.greatest) code = static_cast<uint32_t>(wide);
   }
   if (!f.has_negative_zero && code == 0) return 0;
@@ -68,7 +68,8 @@ double decoded(uint64_t bits, DType type) {
   double sign = bits & f.sign_bit ? -1.0 : 1.0;
   if (code > f.greatest) {
     bool is_infinity = f.has_infinity && code == f.overflow;
-    return is_infinity ? sign * std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    return is_infinity ? sign * std::numeric_limits<double>::infinity()
+                       : std::numeric_limits<double>::quiet_NaN();
   }
   int field = static_cast<int>(code >> f.mantissa_bits);
   double mantissa = code & ((1u << f.mantissa_bits) - 1);
@@ -76,7 +77,8 @@ double decoded(uint64_t bits, DType type) {
   return sign * std::ldexp(mantissa + std::ldexp(1.0, f.mantissa_bits), field - f.bias - f.mantissa_bits);
 }
 
-// cvttsd2si with a 64-bit and a 32-bit result: truncation, and the least integer for NaN and what does not fit.
+// cvttsd2si with a 64-bit and a 32-bit result: truncation, and the least integer for NaN and what does not
+// fit.
 int64_t truncated_64(double x) {
   if (!(x >= -0x1p63 && x < 0x1p63)) return std::numeric_limits<int64_t>::min();
   return static_cast<int64_t>(x);
@@ -122,7 +124,9 @@ Scalar load_scalar(const void* memory, DType type) {
   return out;
 }
 
-void store_scalar(void* memory, Scalar value) { std::memcpy(memory, &value.bits, ir::dtype_bytes(value.type)); }
+void store_scalar(void* memory, Scalar value) {
+  std::memcpy(memory, &value.bits, ir::dtype_bytes(value.type));
+}
 
 double as_double(Scalar value) {
   if (value.type == DType::kF64) return std::bit_cast<double>(value.bits);
@@ -134,7 +138,8 @@ double as_double(Scalar value) {
 
 int64_t as_int(Scalar value) {
   int64_t bytes = ir::dtype_bytes(value.type);
-  if (ir::is_bool(value.type) || ir::is_unsigned(value.type) || bytes == 8) return static_cast<int64_t>(value.bits);
+  if (ir::is_bool(value.type) || ir::is_unsigned(value.type) || bytes == 8)
+    return static_cast<int64_t>(value.bits);
   int shift = static_cast<int>(64 - 8 * bytes);
   return static_cast<int64_t>(value.bits << shift) >> shift;
 }

@@ -1,11 +1,12 @@
-// What scalar operators compute, as the interpreter runs them: the reference that emitters are tested against.
+// What scalar operators compute, as the interpreter runs them: the reference that emitters are tested
+// against.
 //
 //   Scalar x = scalar_of(1.5, DType::kF32);
 //   evaluate(ScalarOp::kCast, DType::kI32, {&x, 1})  ->  the i32 1
 //
-// A Scalar is a bit pattern of its type, as it lies in memory. Operators that round correctly (arithmetic, sqrt,
-// casts) give exact results. The others (exp, sin, pow, ...) are computed in double and rounded once, so an f32
-// result is within one unit of the last place; emitters are compared with a tolerance there.
+// A Scalar is a bit pattern of its type, as it lies in memory. Operators that round correctly (arithmetic,
+// sqrt, casts) give exact results. The others (exp, sin, pow, ...) are computed in double and rounded once,
+// so an f32 result is within one unit of the last place; emitters are compared with a tolerance there.
 #pragma once
 
 #include <cstdint>

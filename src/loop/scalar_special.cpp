@@ -6,9 +6,9 @@
 
 namespace jumar::loop {
 
-// Solves erf(y) = x by Halley's method from Winitzki's estimate, on the upper tail through erfc, which keeps its
-// digits there: with f = erf(y) - x, f' = 2/sqrt(pi)*exp(-y*y) and f'' = -2*y*f', the step is
-// (f/f')/(1 + y*(f/f')).
+// Solves erf(y) = x by Halley's method from Winitzki's estimate, on the upper tail through erfc, which keeps
+// its digits there: with f = erf(y) - x, f' = 2/sqrt(pi)*exp(-y*y) and f'' = -2*y*f', the step is (f/f')/(1 +
+// y*(f/f')).
 double erfinv(double x) {
   if (std::isnan(x) || std::fabs(x) > 1) return std::numeric_limits<double>::quiet_NaN();
   if (std::fabs(x) == 1) return std::copysign(std::numeric_limits<double>::infinity(), x);
@@ -43,7 +43,8 @@ double digamma(double x) {
   }
   if (std::isinf(x)) return x;
   double inverse = 1 / (x * x);
-  constexpr double kCoefficients[] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760, 1.0 / 12};
+  constexpr double kCoefficients[] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
+                                      1.0 / 132, -691.0 / 32760, 1.0 / 12};
   double series = 0;
   for (int k = 6; k >= 0; --k) series = inverse * (kCoefficients[k] + series);
   return result + std::log(x) - 0.5 / x - series;

@@ -1,6 +1,6 @@
 // How a nest is cut into work: decided by the tile stage, printed with the nest, obeyed by emitters.
 //
-//   nest (i0 in s0, i1 in 256) tile(parallel 1, block 1 of 1, grain 4) { ...
+//   nest (i0 in s0, i1 in 256) tile(parallel 1, block 128, grain 4) {
 //     stage (r0 in 512) tile(vector r0 x 8, accumulators 4, tail scalar) {
 //
 // Work units: the first `parallel` kept axes are flattened, row-major, together with the blocks of the axis after

@@ -47,8 +47,10 @@ class Verifier {
                                      info.symbol.is_symbol(sym::SymbolKind::kUnbacked));
       if (!is_size) return broken("program", "a symbol is no size");
       const std::string& name = info.symbol.symbol_name();
-      if (!names.insert(name).second) return broken("program", fmt::format("symbol {} is declared twice", name));
-      if (info.range.lo > info.range.hi) return broken("program", fmt::format("the range of {} is empty", name));
+      if (!names.insert(name).second)
+        return broken("program", fmt::format("symbol {} is declared twice", name));
+      if (info.range.lo > info.range.hi)
+        return broken("program", fmt::format("the range of {} is empty", name));
       declared_.symbols.insert(info.symbol);
     }
     return {};
@@ -101,13 +103,16 @@ class Verifier {
   Status buffer(const Buffer& b) {
     std::string where = "buffer %" + b.name;
     if (b.type.sizes.size() != b.type.strides.size())
-      return broken(where, fmt::format("{} strides for {} sizes", b.type.strides.size(), b.type.sizes.size()));
+      return broken(where,
+                    fmt::format("{} strides for {} sizes", b.type.strides.size(), b.type.sizes.size()));
     for (Expr size : b.type.sizes) JUMAR_RETURN_IF_ERROR(verify_size(declared_, where, "a size", size));
-    for (Expr stride : b.type.strides) JUMAR_RETURN_IF_ERROR(verify_size(declared_, where, "a stride", stride));
+    for (Expr stride : b.type.strides)
+      JUMAR_RETURN_IF_ERROR(verify_size(declared_, where, "a stride", stride));
     if (b.storage == Storage::kView) {
       if (b.base.index() >= program_.buffers.size()) return broken(where, "the view has no base");
       const Buffer& base = program_.buffers[b.base];
-      if (base.storage == Storage::kView) return broken(where, fmt::format("its base %{} is a view", base.name));
+      if (base.storage == Storage::kView)
+        return broken(where, fmt::format("its base %{} is a view", base.name));
       JUMAR_RETURN_IF_ERROR(verify_size(declared_, where, "the offset", b.offset));
     }
     if (b.storage != Storage::kInput && b.storage != Storage::kParameter) return {};
@@ -153,7 +158,8 @@ class Verifier {
   }
 
   Status read(const std::string& where, BufferId id) {
-    if (id.index() >= program_.buffers.size()) return broken(where, "an argument is no buffer of the program");
+    if (id.index() >= program_.buffers.size())
+      return broken(where, "an argument is no buffer of the program");
     const Buffer& b = program_.buffers[id];
     JUMAR_RETURN_IF_ERROR(type_is_known(where, id));
     if (b.storage == Storage::kView) JUMAR_RETURN_IF_ERROR(verify_size(known_, where, "an offset", b.offset));
@@ -207,7 +213,8 @@ class Verifier {
   Status schema(const std::string& where, const Call& call) {
     auto found = std::lower_bound(program_.schemas.begin(), program_.schemas.end(), call.op,
                                   [](const auto& row, const std::string& op) { return row.first < op; });
-    if (found == program_.schemas.end() || found->first != call.op) return broken(where, "it has no schema line");
+    if (found == program_.schemas.end() || found->first != call.op)
+      return broken(where, "it has no schema line");
     size_t count = found->second.args.size();
     if (count == call.args.size()) return {};
     return broken(where, fmt::format("{} arguments, its schema has {}", call.args.size(), count));
@@ -240,7 +247,8 @@ class Verifier {
         return broken("return", fmt::format("%{} is a temp and can't be returned", owner.name));
     }
     for (const Number& number : program_.numbers)
-      if (!number.input && !known_.numbers.contains(program_.numbers.id_at(&number - &*program_.numbers.begin())))
+      if (!number.input &&
+          !known_.numbers.contains(program_.numbers.id_at(&number - &*program_.numbers.begin())))
         return broken("program", fmt::format("nothing defines number %{}", number.name));
     return {};
   }

@@ -41,9 +41,11 @@ class NestVerifier {
 
   Status axes(const std::vector<Axis>& axes) {
     for (const Axis& axis : axes) {
-      if (!axis.symbol || !axis.symbol.is_symbol(SymbolKind::kAxis)) return broken(where_, "an axis has no symbol");
+      if (!axis.symbol || !axis.symbol.is_symbol(SymbolKind::kAxis))
+        return broken(where_, "an axis has no symbol");
       const std::string& name = axis.symbol.symbol_name();
-      if (!declared_.insert(axis.symbol).second) return broken(where_, fmt::format("axis {} is declared twice", name));
+      if (!declared_.insert(axis.symbol).second)
+        return broken(where_, fmt::format("axis {} is declared twice", name));
       in_scope_.insert(axis.symbol);
       for (const SymbolInfo& info : program_.symbols)
         if (info.symbol.symbol_name() == name)
@@ -121,7 +123,8 @@ class NestVerifier {
                          inst.kind == InstKind::kStoreLocal || inst.kind == InstKind::kWrapIndex ||
                          inst.kind == InstKind::kCheckIndex;
     if (needs_address != static_cast<bool>(inst.address))
-      return broken(place_, needs_address ? "an address is missing" : "an address is given where none belongs");
+      return broken(place_,
+                    needs_address ? "an address is missing" : "an address is given where none belongs");
     bool has_buffer = inst.kind == InstKind::kLoad || inst.kind == InstKind::kStore;
     if (has_buffer && inst.buffer.index() >= program_.buffers.size())
       return broken(place_, "a load or store names no buffer of the program");
@@ -151,7 +154,8 @@ class NestVerifier {
       case InstKind::kLoadLocal:
       case InstKind::kStoreLocal:
         if (inst.local >= nest_.locals.size()) return bad(line, "the nest has no such local");
-        if (nest_.locals[inst.local].type != inst.type) return bad(line, "the local has another element type");
+        if (nest_.locals[inst.local].type != inst.type)
+          return bad(line, "the local has another element type");
         if (inst.kind == InstKind::kStoreLocal && info(inst.operands[0]).type != inst.type)
           return bad(line, "the stored value has another type");
         return {};
@@ -247,10 +251,13 @@ class NestVerifier {
     const Inst& inst = line.inst;
     DType operand = info(inst.operands[0]).type;
     bool is_logical = inst.reduce == ReduceKind::kAny || inst.reduce == ReduceKind::kAll;
-    bool is_ordered = inst.reduce == ReduceKind::kMax || inst.reduce == ReduceKind::kMin || is_arg_reduce(inst.reduce);
-    bool takes = is_logical ? ir::is_bool(operand) : folds(is_ordered, operand) && !ir::is_low_precision(operand);
+    bool is_ordered =
+        inst.reduce == ReduceKind::kMax || inst.reduce == ReduceKind::kMin || is_arg_reduce(inst.reduce);
+    bool takes =
+        is_logical ? ir::is_bool(operand) : folds(is_ordered, operand) && !ir::is_low_precision(operand);
     if (!takes)
-      return bad(line, fmt::format("reduce {} does not take {}", reduce_name(inst.reduce), ir::dtype_name(operand)));
+      return bad(
+          line, fmt::format("reduce {} does not take {}", reduce_name(inst.reduce), ir::dtype_name(operand)));
     if (is_arg_reduce(inst.reduce)) {
       if (info(inst.operands[1]).type == DType::kI64 && inst.type == DType::kI64) return {};
       return bad(line, "the position and the result are i64");
@@ -264,7 +271,8 @@ class NestVerifier {
     DType operand = info(inst.operands[0]).type;
     bool is_ordered = inst.scan == ScanKind::kMax || inst.scan == ScanKind::kMin;
     if (!folds(is_ordered, operand) || ir::is_low_precision(operand))
-      return bad(line, fmt::format("scan {} does not take {}", scan_name(inst.scan), ir::dtype_name(operand)));
+      return bad(line,
+                 fmt::format("scan {} does not take {}", scan_name(inst.scan), ir::dtype_name(operand)));
     if (inst.type != operand) return bad(line, "the result has the operand's type");
     for (const Axis& axis : nest_.stages[stage_].inner)
       if (axis.symbol == inst.axis) return {};

@@ -47,7 +47,8 @@ Status verify_tiling(const Known& known, const std::string& where, const Nest& n
   if (t.transpose_axis && (!has_axis(nest.kept, t.transpose_axis) || t.transpose_axis == t.vector_axis))
     return broken(where, "the transposed axis is no kept axis beside the vector axis");
   if (t.stages.size() != nest.stages.size())
-    return broken(where, fmt::format("{} stages are tiled, there are {}", t.stages.size(), nest.stages.size()));
+    return broken(where,
+                  fmt::format("{} stages are tiled, there are {}", t.stages.size(), nest.stages.size()));
   for (size_t s = 0; s < t.stages.size(); ++s)
     JUMAR_RETURN_IF_ERROR(verify_stage(known, fmt::format("{}, stage {}", where, s), nest, s));
   return {};

@@ -21,7 +21,8 @@ void for_each_expr(const Inst& inst, Visit&& visit) {
   if (inst.axis) visit(inst.axis);
 }
 
-// Calls visit(id) for each value that the instruction reads, by operand or by expression; some more than once.
+// Calls visit(id) for each value that the instruction reads, by operand or by expression; some more than
+// once.
 template <class Visit>
 void for_each_use(const Inst& inst, Visit&& visit) {
   for (int k = 0; k < operand_count(inst); ++k) visit(inst.operands[k]);

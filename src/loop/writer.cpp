@@ -25,7 +25,8 @@ std::string expr_list(const std::vector<Expr>& exprs) {
 std::string axes_text(const std::vector<Axis>& axes) {
   std::string out = "(";
   for (size_t k = 0; k < axes.size(); ++k)
-    out += fmt::format("{}{} in {}", k > 0 ? ", " : "", axes[k].symbol.symbol_name(), sym::text(axes[k].extent));
+    out +=
+        fmt::format("{}{} in {}", k > 0 ? ", " : "", axes[k].symbol.symbol_name(), sym::text(axes[k].extent));
   return out + ")";
 }
 
@@ -38,10 +39,9 @@ std::string cuts_text(const std::vector<Expr>& cuts) { return "cuts(" + expr_lis
 std::string tiling_text(const Tiling& t) {
   std::string out = fmt::format(" tile(parallel {}", t.parallel);
   if (t.block_elems != 0) out += fmt::format(", block {}", t.block_elems);
-  if (t.vector_axis) {
-    out += ", " + vector_text(t.vector_axis, t.lanes);
-    out += fmt::format(", registers {}, tail {}", t.registers, tail_name(t.tail));
-  }
+  if (t.vector_axis) out += ", " + vector_text(t.vector_axis, t.lanes);
+  if (t.vector_axis || t.registers != 1) out += fmt::format(", registers {}", t.registers);
+  if (t.vector_axis || t.tail != Tail::kScalar) out += fmt::format(", tail {}", tail_name(t.tail));
   if (!t.cuts.empty()) out += ", " + cuts_text(t.cuts);
   if (t.transpose_axis) out += ", transpose " + t.transpose_axis.symbol_name();
   return out + fmt::format(", grain {})", t.grain);
@@ -80,7 +80,7 @@ class Writer {
   }
 
   std::string args(const ArgList& list) const {
-    return ir::write_args(list, [&](auto id) { return "%" + name(id); });
+    return ir::write_args(list, [&](auto id) { return fmt::format("%{}", name(id)); });
   }
 
   std::string inst(const Stage::Line& line) const {
@@ -150,7 +150,8 @@ class Writer {
   void item(const Call& c) { line(1, "call " + call(c)); }
   void item(const HostOp& host) {
     const Number& result = program_.numbers[host.result];
-    line(1, fmt::format("host %{}: {} = {}({})", result.name, kind_text(result.kind), host.op, args(host.args)));
+    line(1,
+         fmt::format("host %{}: {} = {}({})", result.name, kind_text(result.kind), host.op, args(host.args)));
   }
   void item(const Check& check) {
     line(1, fmt::format("check {} {}", sym::text(check.predicate), quoted(check.message)));
@@ -166,7 +167,8 @@ class Writer {
   void nest(int depth, const Nest& n) {
     line(depth, "nest " + axes_text(n.kept) + (n.tiling ? tiling_text(*n.tiling) : "") + " {");
     for (size_t k = 0; k < n.locals.size(); ++k)
-      line(depth + 1, fmt::format("local {}: {}[{}]", k, ir::dtype_name(n.locals[k].type), n.locals[k].elems));
+      line(depth + 1,
+           fmt::format("local {}: {}[{}]", k, ir::dtype_name(n.locals[k].type), n.locals[k].elems));
     for (size_t s = 0; s < n.stages.size(); ++s) {
       const Stage& stage = n.stages[s];
       std::string head = stage.inner.empty() ? "stage" : "stage " + axes_text(stage.inner);
@@ -198,7 +200,8 @@ class Writer {
         return fmt::format("load %{}[{}]{}", name(i.buffer), sym::text(i.address), guard);
       case InstKind::kStore: {
         std::string mode = i.mode == StoreMode::kSet ? "" : fmt::format(".{}", store_mode_name(i.mode));
-        return fmt::format("store{} %{}[{}], {}{}", mode, name(i.buffer), sym::text(i.address), operand(0), guard);
+        return fmt::format("store{} %{}[{}], {}{}", mode, name(i.buffer), sym::text(i.address), operand(0),
+                           guard);
       }
       case InstKind::kLoadLocal:
         return fmt::format("load.local {}[{}]", i.local, sym::text(i.address));
@@ -211,8 +214,8 @@ class Writer {
         return fmt::format("scan {} {} along {}", scan_name(i.scan), operand(0), i.axis.symbol_name());
       case InstKind::kWrapIndex:
       case InstKind::kCheckIndex:
-        return fmt::format("{} {} in {}", i.kind == InstKind::kWrapIndex ? "wrap_index" : "check_index", operand(0),
-                           sym::text(i.address));
+        return fmt::format("{} {} in {}", i.kind == InstKind::kWrapIndex ? "wrap_index" : "check_index",
+                           operand(0), sym::text(i.address));
     }
     return "";
   }
@@ -243,6 +246,8 @@ std::string_view tail_name(Tail tail) {
 }
 
 std::string write_program(const Program& program) { return Writer(program).program(); }
-std::string write_kernel(const Program& program, const Kernel& kernel) { return Writer(program).kernel(kernel); }
+std::string write_kernel(const Program& program, const Kernel& kernel) {
+  return Writer(program).kernel(kernel);
+}
 
 }  // namespace jumar::loop

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "runtime/prepared.h"
+#include "runtime/run.h"
 
 namespace jumar::runtime {
 
@@ -42,7 +42,7 @@ bool Run::call_site(const CallCode& call, bool& done) {
 bool Run::add_targets(const CallCode& call) {
   for (uint32_t result : call.results) {
     if (!call.into && !make(result)) return false;
-    frame_.handles.push_back(handle_of(result));
+    frame_.handles.push_back(target_handle(result));
   }
   return true;
 }
@@ -59,7 +59,6 @@ bool Run::check_targets(const CallCode& call) {
     if (same) continue;
     std::string message = fmt::format("%{} is {}; the operator made {} of it", name_of(tensor),
                                       type_text(view_of(tensor)), type_text(real));
-    frame_.tensors[tensor].blob.reset();
     return result_error(call.step, message);
   }
   return true;
@@ -84,6 +83,16 @@ torch::Handle Run::handle_of(uint32_t tensor) {
     return nullptr;
   frame_.temporaries.emplace_back(*torch_, view);
   return view;
+}
+
+// A handle to write through. It is never one that was kept: one made in inference mode must not be written to
+// outside of it.
+torch::Handle Run::target_handle(uint32_t tensor) {
+  if (!is_lent(tensor)) return handle_of(tensor);
+  const TensorCode& t = code_.tensors[tensor];
+  torch::Tensor blob =
+      torch_->borrowed_blob(data_of(tensor), t.dtype, t.rank, sizes(tensor), strides(tensor));
+  return frame_.temporaries.emplace_back(std::move(blob)).get();
 }
 
 // Handles on the arena and on inputs stay for the next call, where parameters and the arena mostly are in the
@@ -153,7 +162,7 @@ bool Run::copy_result(const CallCode& call, uint32_t target, torch::Tensor resul
   if (!same)
     return result_error(call.step, fmt::format("%{} is {}, the operator returned {}", name_of(target),
                                                type_text(view_of(target)), type_text(real)));
-  torch::Handle handle = handle_of(target);
+  torch::Handle handle = target_handle(target);
   if (!handle || torch_->aoti_torch_copy_(handle, result.get(), 0) != 0)
     return fail(RunError::Kind::kOpFailed, fmt::format("%{} cannot be copied", name_of(target)), call.step);
   return true;

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "runtime/prepared.h"
+#include "runtime/code.h"
 
 namespace jumar::runtime {
 namespace {

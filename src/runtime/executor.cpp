@@ -1,6 +1,6 @@
 #include "runtime/executor.h"
 
-#include "runtime/prepared.h"
+#include "runtime/run.h"
 
 namespace jumar::runtime {
 

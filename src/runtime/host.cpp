@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "runtime/prepared.h"
+#include "runtime/run.h"
 
 namespace jumar::runtime {
 

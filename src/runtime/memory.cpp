@@ -1,6 +1,9 @@
+#include "runtime/memory.h"
+
+#include <algorithm>
 #include <cstring>
 
-#include "runtime/prepared.h"
+#include "runtime/torch/c_api.h"
 
 namespace jumar::runtime {
 

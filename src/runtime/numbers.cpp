@@ -1,7 +1,7 @@
+#include "runtime/numbers.h"
+
 #include <cmath>
 #include <cstring>
-
-#include "runtime/prepared.h"
 
 namespace jumar::runtime {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/prepared.h"
+#include "runtime/run.h"
 
 namespace jumar::runtime {
 namespace {

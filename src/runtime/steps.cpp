@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/prepared.h"
+#include "runtime/numbers.h"
+#include "runtime/run.h"
 
 namespace jumar::runtime {
 namespace {

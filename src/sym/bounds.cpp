@@ -20,8 +20,8 @@ WideRange widened(Range range) {
   return {range.lo == Range::kMin ? -kInfinity : range.lo, range.hi == Range::kMax ? kInfinity : range.hi};
 }
 
-// An end beyond 64 bits on its own side becomes infinite; on the other side it stops at the last finite value,
-// which only makes the interval larger.
+// An end beyond 64 bits on its own side becomes infinite; on the other side it stops at the last finite
+// value, which only makes the interval larger.
 Range narrowed(WideRange wide) {
   Range out;
   if (wide.lo > Range::kMin)

@@ -20,7 +20,9 @@ uint64_t mixed(uint64_t x) {
 
 uint64_t combined(uint64_t hash, uint64_t part) { return mixed(hash * 0x9e3779b97f4a7c15u + part); }
 
-uint64_t saturated(unsigned __int128 value) { return value > UINT64_MAX ? UINT64_MAX : static_cast<uint64_t>(value); }
+uint64_t saturated(unsigned __int128 value) {
+  return value > UINT64_MAX ? UINT64_MAX : static_cast<uint64_t>(value);
+}
 
 uint64_t bit_count(int64_t value) {
   uint64_t magnitude = value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
@@ -318,8 +320,7 @@ Expr Context::mul(Expr a, Expr b) {
   if (b.is_const(1)) return a;
   if (a.is_const(0)) return a;
   if (b.is_const(0)) return b;
-  if (a.op() != Op::kAdd && b.op() != Op::kAdd)
-    return impl_->term(impl_->product(term_of(a), term_of(b)));
+  if (a.op() != Op::kAdd && b.op() != Op::kAdd) return impl_->term(impl_->product(term_of(a), term_of(b)));
   Impl::Scratch terms(*impl_);
   for (Expr x : summands(a))
     for (Expr y : summands(b)) terms->push_back(impl_->product(term_of(x), term_of(y)));

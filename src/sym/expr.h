@@ -11,9 +11,9 @@
 // (that (256*i0 + i1)//256 is i0) is done by `simplified` in sym/facts.h.
 //
 // Values are mathematical integers that callers promise to keep within 64 bits; `floordiv` rounds to minus
-// infinity and `mod` has the divisor's sign, as in Python, so a == floordiv(a, b)*b + mod(a, b). Predicates are
-// integers too: 0 or 1. Division by a constant zero is a broken invariant; `evaluate` of a division by a zero
-// that is only found out with values is a diagnostic.
+// infinity and `mod` has the divisor's sign, as in Python, so a == floordiv(a, b)*b + mod(a, b). Predicates
+// are integers too: 0 or 1. Division by a constant zero is a broken invariant; `evaluate` of a division by a
+// zero that is only found out with values is a diagnostic.
 //
 // A Context is used by one compilation, in one thread at a time. Exprs of two Contexts must not meet.
 #pragma once
@@ -46,8 +46,8 @@ enum class Op : uint8_t {
   kNe,
   kLt,
   kLe,
-  kAnd,       // n-ary
-  kOr,        // n-ary
+  kAnd,  // n-ary
+  kOr,   // n-ary
   kNot,
 };
 
@@ -81,8 +81,8 @@ class Expr {
   std::optional<int64_t> as_const() const;
   bool is_symbol() const;
   bool is_symbol(SymbolKind kind) const;
-  int64_t const_value() const;            // of a kConst
-  SymbolKind symbol_kind() const;         // of a kSymbol
+  int64_t const_value() const;             // of a kConst
+  SymbolKind symbol_kind() const;          // of a kSymbol
   const std::string& symbol_name() const;  // of a kSymbol
   std::span<const Expr> operands() const;
   uint64_t structural_hash() const;
@@ -107,7 +107,8 @@ class Context {
   Context& operator=(const Context&) = delete;
 
   Expr constant(int64_t value);
-  // The same kind and name give the same symbol. A name is one word of the text form ("s0"), or "%7" for values.
+  // The same kind and name give the same symbol. A name is one word of the text form ("s0"), or "%7" for
+  // values.
   Expr symbol(SymbolKind kind, std::string_view name);
   Expr value(uint32_t index);  // symbol(kValue, "%<index>")
 

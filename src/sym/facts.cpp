@@ -49,11 +49,17 @@ int64_t Facts::divisor(Expr symbol) const {
 
 Range bounds(Expr e, const Facts& facts) { return Bounds(facts)(e); }
 
-bool proves_le(Context& cx, Expr a, Expr b, const Facts& facts) { return Reasoner(cx, facts).proves_le(a, b); }
+bool proves_le(Context& cx, Expr a, Expr b, const Facts& facts) {
+  return Reasoner(cx, facts).proves_le(a, b);
+}
 
-bool proves_lt(Context& cx, Expr a, Expr b, const Facts& facts) { return Reasoner(cx, facts).proves_lt(a, b); }
+bool proves_lt(Context& cx, Expr a, Expr b, const Facts& facts) {
+  return Reasoner(cx, facts).proves_lt(a, b);
+}
 
-bool proves_eq(Context& cx, Expr a, Expr b, const Facts& facts) { return Reasoner(cx, facts).proves_eq(a, b); }
+bool proves_eq(Context& cx, Expr a, Expr b, const Facts& facts) {
+  return Reasoner(cx, facts).proves_eq(a, b);
+}
 
 bool proves_divisible(Context& cx, Expr e, Expr divisor, const Facts& facts) {
   return Reasoner(cx, facts).proves_divisible(e, divisor);

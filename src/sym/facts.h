@@ -39,9 +39,9 @@ class Facts {
   // symbol == 0 mod divisor.
   void set_divisible(Expr symbol, int64_t divisor);
 
-  Range range(Expr symbol) const;          // everything, when nothing is known
-  Expr extent(Expr axis) const;            // empty, when none is known
-  int64_t divisor(Expr symbol) const;      // 1, when nothing is known
+  Range range(Expr symbol) const;      // everything, when nothing is known
+  Expr extent(Expr axis) const;        // empty, when none is known
+  int64_t divisor(Expr symbol) const;  // 1, when nothing is known
 
  private:
   std::unordered_map<Expr, Range> ranges_;

@@ -16,8 +16,8 @@ namespace jumar::sym {
 // The atoms of `e`, each once, in order of first occurrence.
 std::vector<Expr> atoms_of(Expr e);
 
-// e == coefficient*atom + rest, where neither has `atom` as a factor; it may occur inside other atoms. Nothing
-// if the atom occurs in a higher power, or not at all.
+// e == coefficient*atom + rest, where neither has `atom` as a factor; it may occur inside other atoms.
+// Nothing if the atom occurs in a higher power, or not at all.
 std::optional<Linear> linear_in_atom(Context& cx, Expr e, Expr atom);
 
 // `e` with the factor `atom` replaced, other atoms left alone.

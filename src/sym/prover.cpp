@@ -6,8 +6,8 @@
 //
 // Interval arithmetic comes first; it loses what terms have in common. Then atoms whose ends depend on other
 // atoms are replaced by their worst end, one after the other: a polynomial that is linear in an atom is least
-// at one of its ends. What is left is shifted so that every atom counts from its least value: without negative
-// coefficients it is never negative. The number of steps is bounded, so "no" only means "not found".
+// at one of its ends. What is left is shifted so that every atom counts from its least value: without
+// negative coefficients it is never negative. The number of steps is bounded, so "no" only means "not found".
 #include <numeric>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// One set of facts with everything that has been concluded from it so far: what the rewrite rules ask, and the
-// engine that applies them. For the files of src/sym only; facts.h is the door for everybody else.
+// One set of facts with everything that has been concluded from it so far: what the rewrite rules ask, and
+// the engine that applies them. For the files of src/sym only; facts.h is the door for everybody else.
 #pragma once
 
 #include <unordered_map>

@@ -20,8 +20,8 @@ Expr extremum_drop(Reasoner& reasoner, Expr e) {
   for (size_t i = 0; i < kept.size(); ++i) {
     for (size_t j = 0; j < kept.size(); ++j) {
       if (i == j) continue;
-      bool decided = e.op() == Op::kMin ? reasoner.proves_le(kept[j], kept[i])
-                                        : reasoner.proves_le(kept[i], kept[j]);
+      bool decided =
+          e.op() == Op::kMin ? reasoner.proves_le(kept[j], kept[i]) : reasoner.proves_le(kept[i], kept[j]);
       if (!decided) continue;
       kept.erase(kept.begin() + static_cast<ptrdiff_t>(i));
       return reasoner.cx().make(e.op(), kept);
@@ -104,7 +104,8 @@ Expr junction_implied(Reasoner& reasoner, Expr e) {
   for (size_t i = 0; i < kept.size(); ++i) {
     for (size_t j = 0; j < kept.size(); ++j) {
       if (i == j) continue;
-      bool idle = e.op() == Op::kAnd ? implies(reasoner, kept[j], kept[i]) : implies(reasoner, kept[i], kept[j]);
+      bool idle =
+          e.op() == Op::kAnd ? implies(reasoner, kept[j], kept[i]) : implies(reasoner, kept[i], kept[j]);
       if (!idle) continue;
       kept.erase(kept.begin() + static_cast<ptrdiff_t>(i));
       return reasoner.cx().make(e.op(), kept);
@@ -152,12 +153,12 @@ constexpr Rule kRules[] = {
     {"mod-by-range", kRem, "r % d  ->  r, r + d or r - d", "the result lies in [0, d)",
      "it differs from r by a multiple of d", remainder_by_range},
     {"mod-cancel", kRem, "(k*a) % (k*b)  ->  k*(a % b)", "none", "k*a - k*b*floor(a/b)", remainder_cancel},
-    {"mod-inner", kRem, "(a + n*b) % (n*m)  ->  a - n*q + n*((b + q) % m)", "q = a//n is a known constant, m > 0",
-     "a + n*b - n*m*((b + q)//m), by div-inner", remainder_inner},
+    {"mod-inner", kRem, "(a + n*b) % (n*m)  ->  a - n*q + n*((b + q) % m)",
+     "q = a//n is a known constant, m > 0", "a + n*b - n*m*((b + q)//m), by div-inner", remainder_inner},
     {"mod-nested", kRem, "(k*(x % m) + r) % d  ->  (k*x + r) % d", "d divides k*m",
      "k*(x % m) and k*x differ by a multiple of k*m", remainder_nested},
-    {"mod-divisible", kRem, "(a + r) % d  ->  r % d", "facts make a a multiple of the constant d", "as mod-split",
-     remainder_divisible},
+    {"mod-divisible", kRem, "(a + r) % d  ->  r % d", "facts make a a multiple of the constant d",
+     "as mod-split", remainder_divisible},
 
     {"sum-quotient-remainder", kSum, "k*d*(x//d) + k*(x % d)  ->  k*x", "none", "the definition of x % d",
      sum_quotient_and_remainder},
@@ -174,12 +175,12 @@ constexpr Rule kRules[] = {
      compare_decide},
     {"compare-quotient", kOrder, "a//d < b  ->  a < b*d, and so on", "d > 0",
      "floor(y) < b for integers b is y < b", compare_quotient},
-    {"junction-contradiction", kJunction, "p and q  ->  0, p or q  ->  1", "never both true, or never both false",
-     "the definition", junction_contradiction},
+    {"junction-contradiction", kJunction, "p and q  ->  0, p or q  ->  1",
+     "never both true, or never both false", "the definition", junction_contradiction},
     {"junction-implied", kJunction, "p and q  ->  p, p or q  ->  q", "p implies q", "the definition",
      junction_implied},
-    {"not-junction", bit(Op::kNot), "not (p and q)  ->  not p or not q, and the other way", "none", "De Morgan",
-     not_junction},
+    {"not-junction", bit(Op::kNot), "not (p and q)  ->  not p or not q, and the other way", "none",
+     "De Morgan", not_junction},
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 // The rewrite rules behind `simplified`, as rows of one table.
 //
-// A row says for which operators it is tried, what it turns into what and when, and why the two are equal. Its
-// function returns the new expression, or an empty one where the row does not apply. Operands have been
-// simplified before. The engine takes a result only if its measure is smaller (docs/sym.md), so that rewriting
-// ends; a row need not care. Rows of one operator are tried in table order.
+// A row says for which operators it is tried, what it turns into what and when, and why the two are equal.
+// Its function returns the new expression, or an empty one where the row does not apply. Operands have been
+// simplified before. The engine takes a result only if its measure is smaller (docs/sym.md), so that
+// rewriting ends; a row need not care. Rows of one operator are tried in table order.
 //
 // In patterns, a, b, r, x are expressions, c, d, k, m, n divisors and factors. A divisor is never 0: where it
 // is, the expression has no value that a rewrite could change.

@@ -179,7 +179,8 @@ Expr remainder_nested(Reasoner& reasoner, Expr e) {
     Term term = term_of(summand);
     for (Expr factor : factors(term.monomial)) {
       if (factor.op() != Op::kMod) continue;
-      // summand == around*(x % m): a multiple of around*m more or less does not matter if bottom(e) divides it.
+      // summand == around*(x % m): a multiple of around*m more or less does not matter if bottom(e) divides
+      // it.
       Expr around = term_quotient(cx, summand, factor);
       Expr period = cx.mul(around, bottom(factor));
       if (!exactly_divided(cx, period, bottom(e))) continue;
@@ -204,8 +205,8 @@ Expr remainder_divisible(Reasoner& reasoner, Expr e) {
 
 namespace {
 
-// Calls `attempt(around, factor)` for every factor with operator `op` of a term around*factor of `e`; the first
-// result that is smaller than `e`.
+// Calls `attempt(around, factor)` for every factor with operator `op` of a term around*factor of `e`; the
+// first result that is smaller than `e`.
 template <class Attempt>
 Expr first_smaller(Context& cx, Expr e, Op op, Attempt attempt) {
   for (Expr summand : summands(e)) {
@@ -262,7 +263,8 @@ Expr sum_to_remainder(Reasoner& reasoner, Expr e) {
     Expr multiple = term_quotient(cx, around, summands(bottom(factor)).front());
     if (!multiple) return {};
     multiple = cx.neg(multiple);
-    Expr zero = cx.sub(cx.add(cx.mod(top(factor), bottom(factor)), cx.mul(bottom(factor), factor)), top(factor));
+    Expr zero =
+        cx.sub(cx.add(cx.mod(top(factor), bottom(factor)), cx.mul(bottom(factor), factor)), top(factor));
     return cx.add(e, cx.mul(multiple, zero));
   });
 }

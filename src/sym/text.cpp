@@ -7,7 +7,8 @@
 namespace jumar::sym {
 namespace {
 
-// How tightly a form binds, as in Python; an operand that binds less tightly than its place needs parentheses.
+// How tightly a form binds, as in Python; an operand that binds less tightly than its place needs
+// parentheses.
 enum class Level { kOr, kAnd, kNot, kComparison, kSum, kProduct, kAtom };
 
 Level level_of(Expr e) {

@@ -4,8 +4,8 @@ Usage: python tools/fit/fit_vecmath.py src/emit/cpu/vecmath_coeffs.h     (needs 
 """
 import sys
 
-from mpmath import (asin, atan, atanh, cos, erf, erfc, exp, expm1, floor, log, log1p, loggamma, mp, mpf, pi, psi, sin, sinh,
-                    sqrt, tanh, taylor)
+from mpmath import (asin, atan, atanh, cos, erf, erfc, exp, expm1, floor, log, log1p, loggamma, mp, mpf, pi, psi,
+                    sin, sinh, sqrt, tanh, taylor)
 
 from remez import fit, fit_rational
 
@@ -47,7 +47,9 @@ def log_rest(f):
 
 def atanh_rest(z):
     """(2 atanh(s) - 2 s) / s^3 with z = s^2."""
-    return mpf(2) / 3 + z * 2 / 5 + z * z * 2 / 7 if z < mpf("1e-10") else 2 * (atanh(sqrt(z)) / sqrt(z) - 1) / z
+    if z < mpf("1e-10"):
+        return mpf(2) / 3 + z * 2 / 5 + z * z * 2 / 7
+    return 2 * (atanh(sqrt(z)) / sqrt(z) - 1) / z
 
 
 def atanh_rest2(z):
@@ -146,8 +148,8 @@ def rows():
     yield ("ErfLarge", "f32", erf_exponent, mpf("0.92"), mpf("3.93"), 7, lambda t: erfc(t) * t / erf(t))
     for dtype, n, low, high in (("f32", 11, "0.48", "10.1"), ("f64", 24, "0.48", "27.3")):
         centre = ERFC_CENTRE[dtype]
-        yield ("Erfc", dtype, lambda t, c=centre: scaled_erfc(t, c), erfc_t(low, centre), erfc_t(high, centre), n,
-               lambda t, c=centre: 1 / scaled_erfc(t, c))
+        yield ("Erfc", dtype, lambda t, c=centre: scaled_erfc(t, c), erfc_t(low, centre), erfc_t(high, centre),
+               n, lambda t, c=centre: 1 / scaled_erfc(t, c))
     for dtype, n in (("f32", 3), ("f64", 6)):
         yield "Sin", dtype, odd_rest(sin), mpf(0), QUARTER, n, relative_odd(sin)
     for dtype, n in (("f32", 3), ("f64", 6)):
@@ -178,9 +180,9 @@ def rows():
 # 2/pi down to the last digit that matters for the largest double.
 TWO_OVER_PI_WORDS = 20
 
-HEADER = """// Fitted coefficients of the vector mathematics, lowest power first. Written by tools/fit/fit_vecmath.py, which
-// states what each polynomial approximates; do not edit by hand. The number after each name is the largest
-// weighted error of the fit (relative to the function's value) before rounding errors of the evaluation.
+HEADER = """// Fitted coefficients of the vector mathematics, lowest power first. Written by tools/fit/fit_vecmath.py,
+// which states what each polynomial approximates; do not edit by hand. The number above each name is the
+// largest weighted error of the fit (relative to the function's value) without the errors of evaluation.
 #pragma once
 
 namespace jumar::emit::cpu::coeffs {
@@ -212,7 +214,8 @@ def main():
         print(f"{name}{dtype.upper()}: {count} coefficients, error {float(worst):.2e} "
               f"= 2^{float(log(worst) / log(2)):.1f}", flush=True)
         write_row(text, name + dtype.upper(), coefficients, worst)
-    for name, function, top, p_count, q_count in (("ErfFast", erf, "3.93", 6, 6), ("TanhFast", tanh, "9.02", 6, 5)):
+    for name, function, top, p_count, q_count in (("ErfFast", erf, "3.93", 6, 6),
+                                                  ("TanhFast", tanh, "9.02", 6, 5)):
         if only and name not in only:
             continue
         p, q, worst = fit_rational(lambda x: function(x) / x, mpf(top), p_count, q_count, "f32")
@@ -221,7 +224,8 @@ def main():
         write_row(text, name + "QF32", q, worst)
     text.append("// The binary digits of 2/pi after the point, most significant word first.")
     text.append("inline constexpr unsigned long long kTwoOverPi[] = {")
-    text += [f"    0x{two_over_pi >> (64 * k) & (2 ** 64 - 1):016x}," for k in reversed(range(TWO_OVER_PI_WORDS))]
+    text += [f"    0x{two_over_pi >> (64 * k) & (2 ** 64 - 1):016x},"
+             for k in reversed(range(TWO_OVER_PI_WORDS))]
     text.append("};\n")
     for dtype, centre in ERFC_CENTRE.items():
         text.append(f"inline constexpr double kErfcCentre{dtype.upper()} = {float(centre)};")

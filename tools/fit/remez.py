@@ -1,9 +1,9 @@
 """Weighted minimax fits of polynomials with coefficients that a float or a double holds exactly.
 
-fit() runs the Remez exchange on a fine grid in multiple precision. Coefficients are then rounded in two ways, of
-which the better one wins: all at once, or one after the other from the lowest power up, with the remaining ones
-fitted anew after each rounding so that they make up for it. The second way needs an error weight that vanishes
-at 0 or an interval without 0 inside, because the remaining powers can correct nothing there.
+fit() runs the Remez exchange on a fine grid in multiple precision. Coefficients are then rounded in two ways,
+of which the better one wins: all at once, or one after the other from the lowest power up, with the remaining
+ones fitted anew after each rounding so that they make up for it. The second way needs an error weight that
+vanishes at 0 or an interval without 0 inside, because the remaining powers can correct nothing there.
 """
 from mpmath import mp, mpf, matrix, lu_solve, cos, pi, frexp, ldexp, nint, sqrt
 

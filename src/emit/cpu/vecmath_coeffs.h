@@ -1,7 +1,6 @@
 // Fitted coefficients of the vector mathematics, lowest power first. Written by tools/fit/fit_vecmath.py,
-// which states what each polynomial approximates; do not edit by hand. The number after each name is the
-// largest weighted error of the fit (relative to the function's value) before rounding errors of the
-// evaluation.
+// which states what each polynomial approximates; do not edit by hand. The number above each name is the
+// largest weighted error of the fit (relative to the function's value) without the errors of evaluation.
 #pragma once
 
 namespace jumar::emit::cpu::coeffs {

@@ -116,6 +116,20 @@ Refusal lower_masked_fill(Op& op) {
   return {};
 }
 
+// Halves along a dimension: the first times the sigmoid of the second.
+Refusal lower_glu(Op& op) {
+  Tensor x = op.tensor(0), out = op.result(0);
+  size_t dim = op.dim(1, x.rank());
+  DType type = compute_type(out.dtype());
+  if (!ir::is_float(type)) return "no float";
+  pointwise(op, out, [&](Body& b, const Index& index) {
+    Index gate = index;
+    gate[dim] = b.cx().add(gate[dim], out.size(dim));
+    return b.to(b.load(x, index), type) * sigmoid(b.to(b.load(x, gate), type));
+  });
+  return {};
+}
+
 // A copy in the result's type and strides; conversions always round.
 Refusal lower_copy(Op& op) {
   Tensor x = op.tensor(0), out = op.result(0);

@@ -220,6 +220,12 @@ Refusal lower_scatter_add(Op& op) {
   return add_along(op, op.dim(1, op.tensor(0).rank()), op.tensor(2), true, op.tensor(3), std::nullopt);
 }
 
+// Arguments: self, dim, index, src, reduce, include_self.
+Refusal lower_scatter_reduce(Op& op) {
+  if (op.text(4) != "sum" || !op.flag(5)) return "a fold other than a sum with what is there";
+  return lower_scatter_add(op);
+}
+
 // Arguments: self, dim, index, source, alpha.
 Refusal lower_index_add(Op& op) {
   return add_along(op, op.dim(1, op.tensor(0).rank()), op.tensor(2), false, op.tensor(3), 4);

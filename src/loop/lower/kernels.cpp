@@ -61,13 +61,6 @@ Expr fold_count(sym::Context& cx, const Sizes& sizes, const std::vector<bool>& f
 
 Val real_of(Body& b, Expr expr, DType type) { return b.scalar(Scalar{expr}, type); }
 
-bool overlaps(const Tensor& tensor) {
-  for (size_t k = 0; k < tensor.rank(); ++k) {
-    if (tensor.stride(k).is_const(0) && !tensor.size(k).is_const(1)) return true;
-  }
-  return false;
-}
-
 DType scalar_type(const Scalar& value, const Tensor& out) {
   if (!ir::is_low_precision(out.dtype())) return out.dtype();
   return value.is_integer() ? DType::kI64 : DType::kF32;

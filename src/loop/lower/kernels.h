@@ -38,9 +38,6 @@ Val real_of(Body& b, Expr expr, DType type);
 // rounded once.
 DType scalar_type(const Scalar& value, const Tensor& out);
 
-// Two elements of the tensor share memory, so that kept points would store to one address.
-bool overlaps(const Tensor& tensor);
-
 // The type that eager computes in, from tensors and scalars with their ranks (torch.result_type); nothing for
 // mixtures that torch refuses.
 class Promotion {

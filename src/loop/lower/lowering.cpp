@@ -143,6 +143,14 @@ Status Lowering::lower_node(const graph::Node& node) {
 
 namespace {
 
+// Two elements of the type share memory, so that kept points would store to one address.
+bool overlaps(const ir::TensorType& type) {
+  for (size_t k = 0; k < type.rank(); ++k) {
+    if (type.strides[k].is_const(0) && !type.sizes[k].is_const(1)) return true;
+  }
+  return false;
+}
+
 // Why no body can hold elements of this type; empty for those it can.
 std::string_view type_fault(DType d) {
   if (ir::is_complex(d)) return "complex numbers";
@@ -166,6 +174,8 @@ Refusal Lowering::try_lowering(const graph::Node& node) {
   for (graph::ValueId id : node.results) {
     ValueKind kind = graph_.values[id].kind;
     if (kind != ValueKind::kTensor && kind != ValueKind::kNone) return "it returns a number";
+    if (kind == ValueKind::kTensor && !is_alias_op(node.op) && overlaps(graph_.values[id].type))
+      return "elements of the result overlap";
   }
   Op op(*this, node);
   if (Refusal refusal = function(op)) return refusal;

@@ -1,5 +1,7 @@
 #include "loop/lower/pointwise.h"
 
+#include <limits>
+
 namespace jumar::loop::lowering {
 
 Args::Args(const Op& op, Body& b, const Index& index, DType type, std::optional<DType> rounded)
@@ -77,7 +79,6 @@ std::optional<Types> operand_types(Op& op, Operands operands) {
 Refusal lower_pointwise(Op& op, Operands operands, PointRow row) {
   std::optional<Types> types = operand_types(op, operands);
   if (!types) return "there are no rules for these element types";
-  if (overlaps(op.result(0))) return "elements of the result overlap";
   pointwise(op, op.result(0), [&](Body& b, const Index& index) {
     return row(Args(op, b, index, types->compute, types->rounded));
   });
@@ -199,6 +200,34 @@ Val clamp(const Args& x) {
   if (x.has(1)) value = max(value, x[1]);
   if (x.has(2)) value = min(value, x[2]);
   return value;
+}
+
+namespace {
+
+double greatest(DType type) {
+  switch (type) {
+    case DType::kF16:
+      return 65504;
+    case DType::kBF16:
+      return 0x1.fep127;
+    case DType::kF32:
+      return std::numeric_limits<float>::max();
+    default:
+      return std::numeric_limits<double>::max();
+  }
+}
+
+}  // namespace
+
+// Arguments: x and what stands for NaN, inf and -inf: by default 0 and the greatest and least finite numbers.
+Val nan_to_num(const Args& x) {
+  Val value = x[0];
+  double limit = greatest(x.result_type());
+  auto replacement = [&](size_t k, double otherwise) {
+    return x.has(k) ? x[k] : x.body().real(value.type, otherwise);
+  };
+  Val finite = select(isinf(value), select(value > 0.0, replacement(2, limit), replacement(3, -limit)), value);
+  return select(isnan(value), replacement(1, 0), finite);
 }
 
 }  // namespace jumar::loop::lowering

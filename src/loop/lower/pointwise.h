@@ -27,6 +27,7 @@ class Args {
   bool is(size_t k, double value) const { return op_.scalar(k).is(value); }
   std::string text(size_t k) const { return op_.text(k); }
   Body& body() const { return b_; }
+  DType result_type() const { return op_.result_type(0).dtype; }
 
  private:
   const Op& op_;
@@ -59,6 +60,7 @@ Val logaddexp(Val a, Val b);
 Val xlogy(Val a, Val b);
 Val logit(const Args& x);
 Val clamp(const Args& x);
+Val nan_to_num(const Args& x);
 // a + alpha*b, with `or` and `and` in place of arithmetic on bools.
 Val scaled_sum(const Args& x, size_t a, size_t b, size_t alpha, bool minus = false);
 Val product(Val a, Val b);

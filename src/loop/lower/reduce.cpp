@@ -67,6 +67,14 @@ Refusal lower_sum_dims(Op& op) { return sum(op, 1, 2); }
 Refusal lower_mean(Op& op) { return mean(op, std::nullopt, std::nullopt); }
 Refusal lower_mean_dims(Op& op) { return mean(op, 1, 2); }
 
+// Arguments: self, dim or none.
+Refusal lower_count_nonzero(Op& op) {
+  Plan p = plan(op, std::nullopt, std::nullopt, DType::kBool);
+  if (op.has(1)) p.folded = op.dim_mask(1, p.x.rank());
+  fold(op, p, ReduceKind::kSum, op.result(0), [](Val v) { return v.body->to(v, DType::kI64); }, same);
+  return {};
+}
+
 namespace {
 
 Refusal prod(Op& op, std::optional<size_t> dims, std::optional<size_t> keep) {

@@ -367,4 +367,25 @@ Refusal lower_select_backward(Op& op) {
   return strip_in(op, op.tensor(0), point_strip(op, 2, 3, op.result(0)), true, nullptr);
 }
 
+// Arguments: self, src, size, stride, storage_offset. The places count from the beginning of self's storage, so
+// self must be all of it, in the order of the result.
+Refusal lower_as_strided_scatter(Op& op) {
+  Tensor x = op.tensor(0), piece = op.tensor(1), out = op.result(0);
+  const Buffer& storage = op.low().buffer(x.buffer);
+  bool is_whole = storage.storage == Storage::kTemp && storage.type == x.type && x.offset.is_const(0);
+  if (!is_whole || out.type != x.type) return "places in a storage that is not wholly known";
+  Tensor places = out;
+  places.type.sizes = op.integers(2);
+  places.type.strides = op.integers(3);
+  if (op.has(4)) places.offset = op.integer(4);
+  sym::Context& cx = op.low().cx();
+  Expr end = cx.add(places.offset, ir::storage_extent(cx, places.type));
+  if (!sym::proves_le(cx, end, ir::storage_extent(cx, out.type), op.low().facts()))
+    return "the places are not known to stay in the memory of the operand";
+  if (places.type.strides != ir::contiguous_strides(cx, places.type.sizes)) return "places that may overlap";
+  pointwise(op, out, [&](Body& b, const Index& index) { return b.load(x, index); });
+  pointwise(op, places, [&](Body& b, const Index& index) { return b.load(piece, index); });
+  return {};
+}
+
 }  // namespace jumar::loop::lowering

@@ -143,7 +143,6 @@ Refusal lower_view_dtype(Op& op) {
   if (ir::dtype_bytes(type) != ir::dtype_bytes(x.dtype())) return "elements get another width";
   if (ir::is_bool(type) || ir::is_bool(x.dtype()) || ir::is_complex(type) || ir::is_complex(x.dtype()))
     return "bits of bools or complex numbers";
-  if (overlaps(op.result(0))) return "elements of the result overlap";
   Tensor out = op.result(0);
   op.low().kernel(op, [&](Body& b) {
     Index index = b.keep_all(out.sizes());

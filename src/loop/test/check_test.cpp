@@ -10,7 +10,8 @@ namespace jumar::loop {
 namespace {
 
 std::string body(const std::string& lines, const std::string& items = "") {
-  return "loop @main symbols(s0 in [2, 99]) { %x: f32[s0, 3] = input 0 %i: i64[s0] = input 1 %t: f32[s0, 3] = temp "
+  return "loop @main symbols(s0 in [2, 99]) { %x: f32[s0, 3] = input 0 %i: i64[s0] = input 1 %t: f32[s0, 3] "
+         "= temp "
          "%y: f32[s0, 3] = output schema aten.demo.default(Tensor a, float b) -> (Tensor) " +
          items + " kernel @k { nest (i0 in s0, i1 in 3) { stage { " + lines + " } } } return %y }";
 }
@@ -25,8 +26,10 @@ Status compared(const std::string& a, const std::string& b, const CheckOptions& 
 
 TEST(ComparePrograms, SeesDifferentValues) {
   std::string a = body("%0: f32 = load %x[3*i0 + i1] %1: f32 = add %0, %0 store %y[3*i0 + i1], %1");
-  std::string same = body("%0: f32 = load %x[3*i0 + i1] %1: f32 = const 2.0 %2: f32 = mul %0, %1 store %y[3*i0 + i1], %2");
-  std::string other = body("%0: f32 = load %x[3*i0 + i1] %1: f32 = const 2.0001 %2: f32 = mul %0, %1 store %y[3*i0 + i1], %2");
+  std::string same =
+      body("%0: f32 = load %x[3*i0 + i1] %1: f32 = const 2.0 %2: f32 = mul %0, %1 store %y[3*i0 + i1], %2");
+  std::string other = body(
+      "%0: f32 = load %x[3*i0 + i1] %1: f32 = const 2.0001 %2: f32 = mul %0, %1 store %y[3*i0 + i1], %2");
   for (uint64_t seed = 1; seed < 6; ++seed) {
     Status status = compared(a, same, {.seed = seed});
     EXPECT_TRUE(status.ok()) << status.error().text();
@@ -47,10 +50,12 @@ TEST(ComparePrograms, ImitatedCallsDependOnWhatTheyAreGiven) {
 }
 
 TEST(ComparePrograms, RaisingIsPartOfTheResult) {
-  std::string narrow = body("%0: i64 = load %i[i0] %1: i64 = index 3*s0 %2: i64 = add %0, %1 %3: i64 = check_index %2 in s0 "
-                            "%4: f32 = load %x[3*%3 + i1] store %y[3*i0 + i1], %4");
-  std::string wide = body("%0: i64 = load %i[i0] %3: i64 = check_index %0 in s0 "
-                          "%4: f32 = load %x[3*%3 + i1] store %y[3*i0 + i1], %4");
+  std::string narrow = body(
+      "%0: i64 = load %i[i0] %1: i64 = index 3*s0 %2: i64 = add %0, %1 %3: i64 = check_index %2 in s0 "
+      "%4: f32 = load %x[3*%3 + i1] store %y[3*i0 + i1], %4");
+  std::string wide = body(
+      "%0: i64 = load %i[i0] %3: i64 = check_index %0 in s0 "
+      "%4: f32 = load %x[3*%3 + i1] store %y[3*i0 + i1], %4");
   CheckOptions options{.int_low = 0, .int_high = 1};
   EXPECT_TRUE(compared(wide, wide, options).ok());
   EXPECT_TRUE(compared(narrow, narrow, options).ok());
@@ -71,7 +76,8 @@ TEST(RandomInputs, IndicesStayInRangeThroughCopiesAndCasts) {
       "loop @main symbols(s0 in [2, 99]) { %i: i32[40] = input 0 %n: i64[40] = input 1 %x: f32[s0] = input 2 "
       "%t: i64[40] = temp %y: f32[40] = output kernel @a { nest (i0 in 40) { stage { %0: i32 = load %i[i0] "
       "%1: i64 = cast %0 store %t[i0], %1 } } } kernel @b { nest (i0 in 40) { stage { %0: i64 = load %t[i0] "
-      "%1: i64 = check_index %0 in s0 %2: f32 = load %x[%1] %3: i64 = load %n[i0] %4: i64 = wrap_index %3 in s0 "
+      "%1: i64 = check_index %0 in s0 %2: f32 = load %x[%1] %3: i64 = load %n[i0] %4: i64 = wrap_index %3 in "
+      "s0 "
       "%5: f32 = load %x[%4] %6: f32 = add %2, %5 store %y[i0], %6 } } } return %y }";
   Program program = std::move(read_program(text)).value();
   for (uint64_t seed = 1; seed < 20; ++seed) {
@@ -92,7 +98,8 @@ TEST(RandomInputs, IndicesStayInRangeThroughCopiesAndCasts) {
 }
 
 TEST(RandomInputs, DependOnSeedAndAreRepeatable) {
-  Program program = std::move(read_program(body("%0: f32 = load %x[3*i0 + i1] store %y[3*i0 + i1], %0"))).value();
+  Program program =
+      std::move(read_program(body("%0: f32 = load %x[3*i0 + i1] store %y[3*i0 + i1], %0"))).value();
   auto bytes = [&](uint64_t seed) {
     CheckOptions options{.seed = seed, .symbols = {{"s0", 4}}};
     return std::move(random_inputs(program, options)).value().tensors[0].bytes;

@@ -1,4 +1,5 @@
-// The interpreter on the golden programs, on corner cases of reductions, scans and stores, and as a sanitizer.
+// The interpreter on the golden programs, on corner cases of reductions, scans and stores, and as a
+// sanitizer.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,12 +18,14 @@ using ir::DType;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 const double kNan = std::numeric_limits<double>::quiet_NaN();
 
-Program golden(const std::string& name) {
+std::string golden_text(const std::string& name) {
   std::ifstream in(std::string(JUMAR_TEST_DIR) + "/text/" + name + ".loop");
   std::ostringstream text;
   text << in.rdbuf();
-  return std::move(read_program(text.str(), name)).value();
+  return text.str();
 }
+
+Program golden(const std::string& name) { return std::move(read_program(golden_text(name), name)).value(); }
 
 HostTensor tensor(DType type, std::vector<int64_t> sizes, const std::vector<double>& values) {
   HostTensor out = HostTensor::contiguous(type, std::move(sizes));
@@ -65,7 +68,9 @@ TEST(Interpreter, Softmax) {
 }
 
 TEST(Interpreter, EmbeddingWrapsNegativeIndices) {
-  Program program = golden("embedding");
+  std::string text = golden_text("embedding");
+  for (size_t at; (at = text.find("30522")) != std::string::npos;) text.replace(at, 5, "50");
+  Program program = std::move(read_program(text)).value();
   CheckOptions options{.symbols = {{"s0", 3}}};
   options.inputs[0] = tensor(DType::kI64, {3}, {-1, 0, 7});
   std::vector<double> table = input(program, options, 1);
@@ -73,17 +78,17 @@ TEST(Interpreter, EmbeddingWrapsNegativeIndices) {
   ASSERT_TRUE(result.ok()) << result.error().text();
   std::vector<double> y = output(*result, 0);
   for (size_t k = 0; k < 256; ++k) {
-    EXPECT_EQ(y[k], table[30521 * 256 + k]);
+    EXPECT_EQ(y[k], table[49 * 256 + k]);
     EXPECT_EQ(y[256 + k], table[k]);
     EXPECT_EQ(y[512 + k], table[7 * 256 + k]);
   }
-  options.inputs[0] = tensor(DType::kI64, {3}, {0, -30523, 7});
+  options.inputs[0] = tensor(DType::kI64, {3}, {0, -51, 7});
   result = run_program(program, options);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code, "index");
   EXPECT_EQ(result.error().message,
-            "kernel @k0, nest 0, stage 0, `%1: i64 = wrap_index %0 in 30522` at (i0 = 1, i1 = 0): index -30523 is "
-            "out of range for size 30522");
+            "kernel @k0, nest 0, stage 0, `%1: i64 = wrap_index %0 in 50` at (i0 = 1, i1 = 0): index -51 is "
+            "out of range for size 50");
 }
 
 TEST(Interpreter, CatPiecewiseAndAsTwoNestsAgree) {
@@ -139,7 +144,8 @@ TEST(Interpreter, ScatterAdds) {
   Result<ProgramResult> result = run_program(program, options);
   ASSERT_TRUE(result.ok()) << result.error().text();
   std::vector<double> y = output(*result, 0);
-  EXPECT_EQ(y[5 * 64 + 1], static_cast<float>(static_cast<float>(grad[1]) + static_cast<float>(grad[64 + 1])));
+  EXPECT_EQ(y[5 * 64 + 1],
+            static_cast<float>(static_cast<float>(grad[1]) + static_cast<float>(grad[64 + 1])));
   EXPECT_EQ(y[1], grad[128 + 1]);
   EXPECT_EQ(y[64], 0);
 }
@@ -159,9 +165,11 @@ TEST(Interpreter, SplitSumAndTiledPrograms) {
 }
 
 // A kernel over i0 < 4 with an input %x: <type>[4, 6] and an output %y: <type>[4]; `stages` is its text.
-std::string small_program(const std::string& type, const std::string& stages, const std::string& out_type = "") {
+std::string small_program(const std::string& type, const std::string& stages,
+                          const std::string& out_type = "") {
   return fmt::format(
-      "loop @main {{ %x: {0}[4, 6] = input 0 %y: {1}[4] = output kernel @k {{ nest (i0 in 4) {{ {2} }} }} return %y }}",
+      "loop @main {{ %x: {0}[4, 6] = input 0 %y: {1}[4] = output kernel @k {{ nest (i0 in 4) {{ {2} }} }} "
+      "return %y }}",
       type, out_type.empty() ? type : out_type, stages);
 }
 
@@ -190,9 +198,10 @@ TEST(Interpreter, ReductionsOverOneRow) {
       {"bool", "max", {0, 0, 0, 0, 0, 0}, 0},
   };
   for (const ReduceCase& c : cases) {
-    std::string text = small_program(c.type, fmt::format("stage (r0 in 2, r1 in 3) {{ %0: {0} = load %x[6*i0 + 3*r0 + r1] "
-                                                         "%1: {0} = reduce {1} %0 }} stage {{ store %y[i0], %1 }}",
-                                                         c.type, c.reduce));
+    std::string text =
+        small_program(c.type, fmt::format("stage (r0 in 2, r1 in 3) {{ %0: {0} = load %x[6*i0 + 3*r0 + r1] "
+                                          "%1: {0} = reduce {1} %0 }} stage {{ store %y[i0], %1 }}",
+                                          c.type, c.reduce));
     CheckOptions options;
     std::vector<double> x = c.row;
     x.resize(24);
@@ -200,22 +209,26 @@ TEST(Interpreter, ReductionsOverOneRow) {
     Result<ProgramResult> result = run_program_text(text, options);
     ASSERT_TRUE(result.ok()) << result.error().text();
     double got = output(*result, 0)[0];
-    EXPECT_TRUE(std::isnan(c.want) ? std::isnan(got) : got == c.want) << c.type << " " << c.reduce << ": " << got;
+    EXPECT_TRUE(std::isnan(c.want) ? std::isnan(got) : got == c.want)
+        << c.type << " " << c.reduce << ": " << got;
   }
 }
 
 TEST(Interpreter, ReductionsOverNothingGiveTheIdentity) {
   const std::pair<const char*, double> cases[] = {{"sum", 0}, {"prod", 1}, {"max", -kInf}, {"min", kInf}};
   for (const auto& [reduce, want] : cases) {
-    std::string text = small_program("f32", fmt::format("stage (r0 in 0) {{ %0: f32 = load %x[r0] %1: f32 = reduce {} %0 }} "
-                                                        "stage {{ store %y[i0], %1 }}", reduce));
+    std::string text =
+        small_program("f32", fmt::format("stage (r0 in 0) {{ %0: f32 = load %x[r0] %1: f32 = reduce {} %0 }} "
+                                         "stage {{ store %y[i0], %1 }}",
+                                         reduce));
     EXPECT_EQ(output(run_program_text(text, {}).value(), 0), std::vector<double>(4, want)) << reduce;
   }
   Result<ProgramResult> result = run_program_text(
-      small_program("f32",
-                    "stage (r0 in 0) { %0: f32 = load %x[r0] %1: i64 = index r0 %2: i64 = reduce argmax %0 at %1 } "
-                    "stage { store %y[i0], %2 }",
-                    "i64"),
+      small_program(
+          "f32",
+          "stage (r0 in 0) { %0: f32 = load %x[r0] %1: i64 = index r0 %2: i64 = reduce argmax %0 at %1 } "
+          "stage { store %y[i0], %2 }",
+          "i64"),
       {});
   ASSERT_FALSE(result.ok());
   EXPECT_NE(result.error().message.find("an arg-reduction over no points"), std::string::npos);
@@ -223,14 +236,16 @@ TEST(Interpreter, ReductionsOverNothingGiveTheIdentity) {
 
 TEST(Interpreter, ArgReductionsBreakTiesByPosition) {
   CheckOptions options;
-  options.inputs[0] = tensor(DType::kI32, {4, 6}, {3, 9, 1, 9, 1, 2, 0, 0, 0, 0, 0, 0, 5, 4, 3, 2, 1, 0, 1, 2, 3, 4, 5, 6});
+  options.inputs[0] =
+      tensor(DType::kI32, {4, 6}, {3, 9, 1, 9, 1, 2, 0, 0, 0, 0, 0, 0, 5, 4, 3, 2, 1, 0, 1, 2, 3, 4, 5, 6});
   for (const auto& [reduce, want] : {std::pair("argmax", std::vector<double>{1, 0, 0, 5}),
                                      std::pair("argmin", std::vector<double>{2, 0, 5, 0})}) {
     // The positions come in falling order, so the least position is not the first that is met.
     std::string text = small_program(
         "i32",
         fmt::format("stage (r0 in 6) {{ %0: i32 = load %x[6*i0 - r0 + 5] %1: i64 = index 5 - r0 "
-                    "%2: i64 = reduce {} %0 at %1 }} stage {{ store %y[i0], %2 }}", reduce),
+                    "%2: i64 = reduce {} %0 at %1 }} stage {{ store %y[i0], %2 }}",
+                    reduce),
         "i64");
     Result<ProgramResult> result = run_program_text(text, options);
     ASSERT_TRUE(result.ok()) << result.error().text();
@@ -239,8 +254,10 @@ TEST(Interpreter, ArgReductionsBreakTiesByPosition) {
 }
 
 TEST(Interpreter, ReduceInAStageWithoutInnerAxesIsTheValue) {
-  std::string text = small_program("f32", "stage { %0: f32 = load %x[6*i0] %1: f32 = reduce sum %0 %2: f32 = neg %1 } "
-                                          "stage { %3: f32 = add %1, %2 %4: f32 = add %3, %1 store %y[i0], %4 }");
+  std::string text =
+      small_program("f32",
+                    "stage { %0: f32 = load %x[6*i0] %1: f32 = reduce sum %0 %2: f32 = neg %1 } "
+                    "stage { %3: f32 = add %1, %2 %4: f32 = add %3, %1 store %y[i0], %4 }");
   CheckOptions options;
   std::vector<double> x(24, 0.0);
   x[6] = 2.5;
@@ -250,7 +267,8 @@ TEST(Interpreter, ReduceInAStageWithoutInnerAxesIsTheValue) {
 
 TEST(Interpreter, ScansRunAlongTheirAxisOnly) {
   const char* text =
-      "loop @main { %x: f32[2, 3] = input 0 %y: f32[2, 3] = output %z: f32[2, 3] = output kernel @k { nest () { "
+      "loop @main { %x: f32[2, 3] = input 0 %y: f32[2, 3] = output %z: f32[2, 3] = output kernel @k { nest "
+      "() { "
       "stage (r0 in 2, r1 in 3) { %0: f32 = load %x[3*r0 + r1] %1: f32 = scan sum %0 along r0 "
       "%2: f32 = scan max %0 along r1 store %y[3*r0 + r1], %1 store %z[3*r0 + r1], %2 } } } return %y, %z }";
   CheckOptions options;
@@ -268,7 +286,8 @@ TEST(Interpreter, StoreModes) {
       std::string text = fmt::format(
           "loop @main {{ %x: {0}[2] = input 0 %y: {0}[1] = output "
           "kernel @a {{ nest () {{ stage {{ %0: {0} = load %x[0] store %y[0], %0 }} }} }} "
-          "kernel @b {{ nest (i0 in 3) {{ stage {{ %0: {0} = load %x[1] store.{1} %y[0], %0 if i0 == 1 }} }} }} return %y }}",
+          "kernel @b {{ nest (i0 in 3) {{ stage {{ %0: {0} = load %x[1] store.{1} %y[0], %0 if i0 == 1 }} }} "
+          "}} return %y }}",
           type, mode);
       CheckOptions options;
       options.inputs[0] = tensor(*ir::dtype_from_name(type), {2}, {-3, 7});
@@ -281,16 +300,21 @@ TEST(Interpreter, StoreModes) {
 
 TEST(Interpreter, NumbersIndicesAndLocals) {
   const char* text =
-      "loop @main symbols(s0 in [2, 9]) { int(2*s0) = input 0 %b: bool = input 1 %f: float = input 2 %y: f64[s0] = output "
-      "host %g: float = scalar.mul(%f, s0) check s0 < 5 \"too many\" kernel @k { nest (i0 in s0) { local 0: f64[2] "
-      "stage { %0: f64 = param %g %1: bool = param %b %2: f64 = cast %1 store.local 0[0], %0 store.local 0[1], %2 } "
+      "loop @main symbols(s0 in [2, 9]) { int(2*s0) = input 0 %b: bool = input 1 %f: float = input 2 %y: "
+      "f64[s0] = output "
+      "host %g: float = scalar.mul(%f, s0) check s0 < 5 \"too many\" kernel @k { nest (i0 in s0) { local 0: "
+      "f64[2] "
+      "stage { %0: f64 = param %g %1: bool = param %b %2: f64 = cast %1 store.local 0[0], %0 store.local "
+      "0[1], %2 } "
       "stage (r0 in 2) { %3: f64 = load.local 0[r0] %4: f64 = reduce sum %3 } "
-      "stage { %5: i64 = index 10*i0 %6: f64 = cast %5 %7: f64 = add %4, %6 store %y[i0], %7 } } } return %y, %g, s0 }";
+      "stage { %5: i64 = index 10*i0 %6: f64 = cast %5 %7: f64 = add %4, %6 store %y[i0], %7 } } } return "
+      "%y, %g, s0 }";
   Program program = std::move(read_program(text)).value();
   ProgramRunner runner(program, {});
   Result<std::vector<RunArg>> outputs = runner.run({RunArg{int64_t{6}}, RunArg{true}, RunArg{0.5}});
   ASSERT_TRUE(outputs.ok()) << outputs.error().text();
-  EXPECT_EQ(values(copy_of(std::get<TensorView>((*outputs)[0].data))), (std::vector<double>{2.5, 12.5, 22.5}));
+  EXPECT_EQ(values(copy_of(std::get<TensorView>((*outputs)[0].data))),
+            (std::vector<double>{2.5, 12.5, 22.5}));
   EXPECT_EQ(std::get<double>((*outputs)[1].data), 1.5);
   EXPECT_EQ(std::get<int64_t>((*outputs)[2].data), 3);
   outputs = runner.run({RunArg{int64_t{12}}, RunArg{true}, RunArg{0.5}});
@@ -307,23 +331,31 @@ struct FaultCase {
 
 TEST(Interpreter, ReportsBrokenPromises) {
   const FaultCase cases[] = {
-      {"bounds", "`%0: f32 = load %x[8*i0]` at (i0 = 3): element 24 of a buffer of 24", "stage { %0: f32 = load %x[8*i0] store %y[i0], %0 }"},
+      {"bounds", "`%0: f32 = load %x[8*i0]` at (i0 = 3): element 24 of a buffer of 24",
+       "stage { %0: f32 = load %x[8*i0] store %y[i0], %0 }"},
       {"bounds", "element -1 of a buffer of 24", "stage { %0: f32 = load %x[i0 - 1] store %y[i0], %0 }"},
       {"bounds", "element 4 of a buffer of 4", "stage { %0: f32 = const 0.0 store %y[i0 + 1], %0 }"},
-      {"bounds", "element 2 of a local of 2", "local 0: f32[2] stage (r0 in 3) { %0: f32 = const 0.0 store.local 0[r0], %0 store %y[i0], %0 }"},
+      {"bounds", "element 2 of a local of 2",
+       "local 0: f32[2] stage (r0 in 3) { %0: f32 = const 0.0 store.local 0[r0], %0 store %y[i0], %0 }"},
       {"poison", "element 1 is read and was never written",
-       "local 0: f32[2] stage { %0: f32 = const 0.0 store.local 0[0], %0 } stage { %1: f32 = load.local 0[1] store %y[i0], %1 }"},
-      {"poison", "%y has elements that were never written", "stage { %0: f32 = const 0.0 store %y[i0], %0 if i0 < 3 }"},
+       "local 0: f32[2] stage { %0: f32 = const 0.0 store.local 0[0], %0 } stage { %1: f32 = load.local 0[1] "
+       "store %y[i0], %1 }"},
+      {"poison", "%y has elements that were never written",
+       "stage { %0: f32 = const 0.0 store %y[i0], %0 if i0 < 3 }"},
       {"poison", "element 1 is read and was never written",
-       "stage { %0: f32 = const 0.0 store %y[2*i0], %0 if i0 < 1 %1: f32 = load %y[i0] if i0 == 1 else 0.0 }"},
-      {"race", "another point of this kernel touches element 0 too", "stage { %0: f32 = const 0.0 store %y[0], %0 }"},
+       "stage { %0: f32 = const 0.0 store %y[2*i0], %0 if i0 < 1 %1: f32 = load %y[i0] if i0 == 1 else 0.0 "
+       "}"},
+      {"race", "another point of this kernel touches element 0 too",
+       "stage { %0: f32 = const 0.0 store %y[0], %0 }"},
       {"race", "another point of this kernel touches element 0 too",
        "stage { %0: f32 = const 0.0 store %y[i0], %0 %1: f32 = load %y[0] store %y[i0], %1 }"},
       {"race", "another point of this kernel touches element 0 too",
        "stage { %0: f32 = const 0.0 store %y[0], %0 if i0 == 0 store.add %y[0], %0 if i0 > 0 }"},
       {"overflow", "", "stage { %0: f32 = load %x[4 // (2 - i0)] store %y[i0], %0 }"},
-      {"index", "index 4 is out of range for size 4", "stage { %0: i64 = index i0 + 1 %1: i64 = check_index %0 in 4 %2: f32 = const 0.0 store %y[%1], %2 }"},
-      {"index", "index -1 is out of range for size 4", "stage { %0: i64 = index i0 - 1 %1: i64 = check_index %0 in 4 %2: f32 = const 0.0 store %y[%1], %2 }"},
+      {"index", "index 4 is out of range for size 4",
+       "stage { %0: i64 = index i0 + 1 %1: i64 = check_index %0 in 4 %2: f32 = const 0.0 store %y[%1], %2 }"},
+      {"index", "index -1 is out of range for size 4",
+       "stage { %0: i64 = index i0 - 1 %1: i64 = check_index %0 in 4 %2: f32 = const 0.0 store %y[%1], %2 }"},
   };
   for (const FaultCase& c : cases) {
     Result<ProgramResult> result = run_program_text(small_program("f32", c.stages), {});
@@ -337,7 +369,8 @@ TEST(Interpreter, NestsOfOneKernelMayNotMeet) {
   const char* text =
       "loop @main { %y: f32[4] = output %z: f32[4] = output kernel @k { "
       "nest (i0 in 4) { stage { %0: f32 = const 1.0 store %y[i0], %0 } } "
-      "nest (i0 in 4) { stage { %0: f32 = const 2.0 store %z[i0], %0 store %y[3], %0 if i0 == 0 } } } return %y, %z }";
+      "nest (i0 in 4) { stage { %0: f32 = const 2.0 store %z[i0], %0 store %y[3], %0 if i0 == 0 } } } return "
+      "%y, %z }";
   Result<ProgramResult> result = run_program_text(text, {});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code, "race");
@@ -364,10 +397,12 @@ TEST(Interpreter, InputsMustBeAsDeclared) {
 
 TEST(Interpreter, CallsGetTensorsAndDefineSymbols) {
   const char* text =
-      "loop @main symbols(s0 in [2, 9], u0 in [0, 9]) { %x: f32[s0] = input 0 %v: f32[2] = view %x offset s0 - 2 "
+      "loop @main symbols(s0 in [2, 9], u0 in [0, 9]) { %x: f32[s0] = input 0 %v: f32[2] = view %x offset s0 "
+      "- 2 "
       "%r: f32[u0] = result %y: f32[u0] = output schema aten.demo.default(Tensor[] a, int b) -> (Tensor) "
       "call aten.demo.default([%v], s0) -> (%r) defines(u0) "
-      "kernel @k { nest (i0 in u0) { stage { %0: f32 = load %r[i0] %1: f32 = neg %0 store %y[i0], %1 } } } return %y, u0 }";
+      "kernel @k { nest (i0 in u0) { stage { %0: f32 = load %r[i0] %1: f32 = neg %0 store %y[i0], %1 } } } "
+      "return %y, u0 }";
   CheckOptions options{.symbols = {{"s0", 4}}};
   options.inputs[0] = tensor(DType::kF32, {4}, {1, 2, 3, 4});
   options.call = [](const Call&, const RunArg::List& args) -> Result<CallResult> {
@@ -409,9 +444,10 @@ TEST(HostScalar, FollowsPython) {
     const char* op;
     double a, b, want;
   };
-  const Row rows[] = {{"add", 1, 2, 3},     {"sub", 1, 2, -1},        {"mul", 3, 0.5, 1.5},  {"truediv", 1, 4, 0.25},
-                      {"floordiv", -7, 2, -4}, {"mod", -7, 2, 1},      {"mod", 7, -2, -1},    {"pow", 2, 10, 1024},
-                      {"min", 1, 2, 1},     {"max", 1, 2, 2}};
+  const Row rows[] = {{"add", 1, 2, 3},        {"sub", 1, 2, -1},       {"mul", 3, 0.5, 1.5},
+                      {"truediv", 1, 4, 0.25}, {"floordiv", -7, 2, -4}, {"mod", -7, 2, 1},
+                      {"mod", 7, -2, -1},      {"pow", 2, 10, 1024},    {"min", 1, 2, 1},
+                      {"max", 1, 2, 2}};
   for (const Row& row : rows) {
     Result<RunArg> got = host_scalar(std::string("scalar.") + row.op, {RunArg{row.a}, RunArg{row.b}});
     ASSERT_TRUE(got.ok()) << row.op;

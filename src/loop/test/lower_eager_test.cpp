@@ -115,12 +115,13 @@ void run_case(const Case& test) {
   Result<std::vector<RunArg>> outputs = runner.run(args);
   ASSERT_TRUE(outputs.ok()) << outputs.error().text() << "\n" << write_program(*program);
   ASSERT_EQ(outputs->size(), test.expected.size());
+  bool had_failure = ::testing::Test::HasFailure();
   for (size_t k = 0; k < outputs->size(); ++k) {
     const TensorView* view = std::get_if<TensorView>(&(*outputs)[k].data);
     ASSERT_TRUE(view) << "output " << k << " is no tensor";
     expect_equal(*view, test.expected[k], test.tolerance, k);
   }
-  if (::testing::Test::HasFailure()) ADD_FAILURE() << test.name << "\n" << write_program(*program);
+  if (!had_failure && ::testing::Test::HasFailure()) ADD_FAILURE() << test.name << "\n" << write_program(*program);
 }
 
 class LowerEager : public ::testing::TestWithParam<std::string> {};

@@ -1,5 +1,5 @@
-// Scalar operators against eager PyTorch (scalar_golden.txt, made by tests/golden_scalar.py) and against facts that
-// need no golden file.
+// Scalar operators against eager PyTorch (scalar_golden.txt, made by tests/golden_scalar.py) and against
+// facts that need no golden file.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -60,19 +60,21 @@ Golden read_golden() {
 // What eager rounds correctly; its f32 sqrt may come from a library that is one unit off.
 bool is_approximate(ScalarOp op) {
   static const std::set<std::string_view> kExact = {
-      "add", "sub", "mul",  "div",  "trunc_div", "floor_div", "fmod", "remainder", "neg",   "abs",
-      "sign", "max", "min", "fmax", "fmin",      "copysign",  "floor", "ceil",     "trunc", "round",
-      "reciprocal", "cast"};
+      "add",   "sub",  "mul",   "div",   "trunc_div",  "floor_div", "fmod", "remainder",
+      "neg",   "abs",  "sign",  "max",   "min",        "fmax",      "fmin", "copysign",
+      "floor", "ceil", "trunc", "round", "reciprocal", "cast"};
   return !kExact.contains(scalar_op_name(op));
 }
 
-// Relative error that eager's own functions are allowed here; they are worst at digamma and lgamma near roots.
+// Relative error that eager's own functions are allowed here; they are worst at digamma and lgamma near
+// roots.
 bool agrees(ScalarOp op, Scalar got, Scalar want) {
   if (!ir::is_float(got.type)) return got.bits == want.bits;
   double a = as_double(got);
   double b = as_double(want);
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
-  bool is_extreme = op == ScalarOp::kMax || op == ScalarOp::kMin || op == ScalarOp::kFmax || op == ScalarOp::kFmin;
+  bool is_extreme =
+      op == ScalarOp::kMax || op == ScalarOp::kMin || op == ScalarOp::kFmax || op == ScalarOp::kFmin;
   if (a == 0 && b == 0) return is_extreme || std::signbit(a) == std::signbit(b);
   if (got.bits == want.bits) return true;
   if (!is_approximate(op) || std::isinf(a) || std::isinf(b)) return false;
@@ -107,8 +109,8 @@ TEST(ScalarEval, AgreesWithEagerOnSpecialValues) {
       Scalar got = evaluate(*op, line.result, operands);
       ++compared;
       EXPECT_TRUE(agrees(*op, got, want))
-          << line.op << " " << text_of(operands[0]) << (arity == 2 ? ", " + text_of(operands[1]) : "") << ": got "
-          << text_of(got) << ", eager has " << text_of(want);
+          << line.op << " " << text_of(operands[0]) << (arity == 2 ? ", " + text_of(operands[1]) : "")
+          << ": got " << text_of(got) << ", eager has " << text_of(want);
     }
   }
   EXPECT_GT(compared, 30000u);
@@ -132,7 +134,9 @@ TEST(ScalarEval, SelectDemoteBitcast) {
   EXPECT_EQ(apply(ScalarOp::kDemote, DType::kBF16, {scalar_of(1.00390625, DType::kF32)}).bits, 0x3f80u);
   EXPECT_EQ(apply(ScalarOp::kDemote, DType::kF16, {scalar_of(70000, DType::kF32)}).bits, 0x7c00u);
   EXPECT_EQ(apply(ScalarOp::kBitcast, DType::kI32, {scalar_of(-0.0, DType::kF32)}).bits, 0x80000000u);
-  EXPECT_EQ(as_double(apply(ScalarOp::kBitcast, DType::kF64, {scalar_of_int(0x4000000000000000, DType::kI64)})), 2.0);
+  EXPECT_EQ(
+      as_double(apply(ScalarOp::kBitcast, DType::kF64, {scalar_of_int(0x4000000000000000, DType::kI64)})),
+      2.0);
 }
 
 // Where eager raises or the machine traps, the table decides.
@@ -142,23 +146,37 @@ TEST(ScalarEval, IntegerDivisionByZeroAndByMinusOne) {
     int64_t a, b, want;
   };
   constexpr int64_t kLeast = std::numeric_limits<int32_t>::min();
-  const Row rows[] = {
-      {ScalarOp::kTruncDiv, 7, 0, 0},        {ScalarOp::kFloorDiv, -7, 0, 0}, {ScalarOp::kFmod, 7, 0, 0},
-      {ScalarOp::kRemainder, -7, 0, 0},      {ScalarOp::kFmod, kLeast, -1, 0}, {ScalarOp::kRemainder, kLeast, -1, 0},
-      {ScalarOp::kTruncDiv, kLeast, -1, kLeast}, {ScalarOp::kFloorDiv, kLeast, -1, kLeast},
-      {ScalarOp::kTruncDiv, -7, 2, -3},      {ScalarOp::kFloorDiv, -7, 2, -4}, {ScalarOp::kFmod, -7, 2, -1},
-      {ScalarOp::kRemainder, -7, 2, 1},      {ScalarOp::kRemainder, 7, -2, -1}, {ScalarOp::kShl, 1, 32, 0},
-      {ScalarOp::kShl, 1, -1, 0},            {ScalarOp::kShr, -8, 40, -1},    {ScalarOp::kShr, 8, -1, 0},
-      {ScalarOp::kPow, 0, -1, 0},            {ScalarOp::kPow, -1, -3, -1},    {ScalarOp::kPow, 3, 21, 1870418611}};
+  const Row rows[] = {{ScalarOp::kTruncDiv, 7, 0, 0},
+                      {ScalarOp::kFloorDiv, -7, 0, 0},
+                      {ScalarOp::kFmod, 7, 0, 0},
+                      {ScalarOp::kRemainder, -7, 0, 0},
+                      {ScalarOp::kFmod, kLeast, -1, 0},
+                      {ScalarOp::kRemainder, kLeast, -1, 0},
+                      {ScalarOp::kTruncDiv, kLeast, -1, kLeast},
+                      {ScalarOp::kFloorDiv, kLeast, -1, kLeast},
+                      {ScalarOp::kTruncDiv, -7, 2, -3},
+                      {ScalarOp::kFloorDiv, -7, 2, -4},
+                      {ScalarOp::kFmod, -7, 2, -1},
+                      {ScalarOp::kRemainder, -7, 2, 1},
+                      {ScalarOp::kRemainder, 7, -2, -1},
+                      {ScalarOp::kShl, 1, 32, 0},
+                      {ScalarOp::kShl, 1, -1, 0},
+                      {ScalarOp::kShr, -8, 40, -1},
+                      {ScalarOp::kShr, 8, -1, 0},
+                      {ScalarOp::kPow, 0, -1, 0},
+                      {ScalarOp::kPow, -1, -3, -1},
+                      {ScalarOp::kPow, 3, 21, 1870418611}};
   for (const Row& row : rows) {
-    Scalar got = apply(row.op, DType::kI32, {scalar_of_int(row.a, DType::kI32), scalar_of_int(row.b, DType::kI32)});
+    Scalar got =
+        apply(row.op, DType::kI32, {scalar_of_int(row.a, DType::kI32), scalar_of_int(row.b, DType::kI32)});
     EXPECT_EQ(as_int(got), row.want) << scalar_op_name(row.op) << " " << row.a << ", " << row.b;
   }
 }
 
 // Types of which eager has few operators: all integers behave as one pattern at their width.
 TEST(ScalarEval, EveryIntegerTypeWraps) {
-  for (DType type : {DType::kU8, DType::kI8, DType::kU16, DType::kI16, DType::kU32, DType::kI32, DType::kU64, DType::kI64}) {
+  for (DType type : {DType::kU8, DType::kI8, DType::kU16, DType::kI16, DType::kU32, DType::kI32, DType::kU64,
+                     DType::kI64}) {
     Scalar most = greatest_scalar(type), least = least_scalar(type), one = scalar_of_int(1, type);
     EXPECT_EQ(apply(ScalarOp::kAdd, type, {most, one}), least);
     EXPECT_EQ(apply(ScalarOp::kSub, type, {least, one}), most);
@@ -171,7 +189,8 @@ TEST(ScalarEval, EveryIntegerTypeWraps) {
 }
 
 TEST(ScalarEval, SmallFloatsDecodeToWhatTheyEncode) {
-  for (DType type : {DType::kF16, DType::kBF16, DType::kF8E5M2, DType::kF8E4M3FN, DType::kF8E5M2FNUZ, DType::kF8E4M3FNUZ}) {
+  for (DType type : {DType::kF16, DType::kBF16, DType::kF8E5M2, DType::kF8E4M3FN, DType::kF8E5M2FNUZ,
+                     DType::kF8E4M3FNUZ}) {
     uint64_t codes = uint64_t{1} << (8 * ir::dtype_bytes(type));
     for (uint64_t code = 0; code < codes; ++code) {
       Scalar s{type, code};

@@ -1,4 +1,5 @@
-// Reading and writing of loop programs: golden files, and texts that must be refused with a place and a reason.
+// Reading and writing of loop programs: golden files, and texts that must be refused with a place and a
+// reason.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -122,7 +123,8 @@ constexpr BadText kBadTexts[] = {
     {"loop @m {\ncall a.b(1 2) -> ()\nreturn }", 2, "expected ',' or ')', found '2'"},
     {"loop @m {\ncall a.b() -> (%q)\nreturn }", 2, "buffer %q is not declared"},
     {"loop @m {\ncall a.b() -> () defines(u0)\nreturn }", 2, "symbol u0 is not declared"},
-    {"loop @m {\ncall a.b(dtype(f33)) -> ()\nreturn }", 2, "expected an element type such as f32, found 'f33'"},
+    {"loop @m {\ncall a.b(dtype(f33)) -> ()\nreturn }", 2,
+     "expected an element type such as f32, found 'f33'"},
     {"loop @m {\ncall a.b(layout(x)) -> ()\nreturn }", 2, "expected one of strided, "},
     {"loop @m {\nhost %f: int = scalar.add(1, 2)\nreturn }", 2, "expected float or bool, found 'int'"},
     {"loop @m {\ncheck 1 < 2\nreturn }", 3, "expected a string, found 'return'"},
@@ -130,10 +132,14 @@ constexpr BadText kBadTexts[] = {
     {"loop @m {\nkernel @k { nest (i0 in 4, i0 in 5) { } }\nreturn }", 2, "axis i0 is declared twice"},
     {"loop @m symbols(i0 in [1, 2]) {\nkernel @k { nest (i0 in 4) { } }\nreturn }", 2,
      "axis i0 has the name of a symbol"},
-    {"loop @m {\nkernel @k { nest (i0 in 4) { loop } }\nreturn }", 2, "expected 'stage' or '}', found 'loop'"},
-    {"loop @m {\nkernel @k { nest (i0 in 4) { local 1: f32[2] } }\nreturn }", 2, "expected 0, the number of this"},
-    {"loop @m {\nkernel @k { nest (i0 in 4) { stage () { } } }\nreturn }", 2, "a stage without inner axes has no"},
-    {"loop @m {\nkernel @k { nest (i0 in 4) tile(paralel 1) { } }\nreturn }", 2, "expected parallel, block, "},
+    {"loop @m {\nkernel @k { nest (i0 in 4) { loop } }\nreturn }", 2,
+     "expected 'stage' or '}', found 'loop'"},
+    {"loop @m {\nkernel @k { nest (i0 in 4) { local 1: f32[2] } }\nreturn }", 2,
+     "expected 0, the number of this"},
+    {"loop @m {\nkernel @k { nest (i0 in 4) { stage () { } } }\nreturn }", 2,
+     "a stage without inner axes has no"},
+    {"loop @m {\nkernel @k { nest (i0 in 4) tile(paralel 1) { } }\nreturn }", 2,
+     "expected parallel, block, "},
     {"loop @m {\nkernel @k { nest (i0 in 4) tile(vector i3 x 8) { } }\nreturn }", 2, "i3 is no axis here"},
     {"loop @m {\nkernel @k { nest () { stage (r0 in 2) tile(vector r0 x 8) { } } }\nreturn }", 2,
      "a stage has a tile annotation, its nest has none"},
@@ -170,8 +176,8 @@ TEST(LoopText, BrokenTextsAreRefusedWithPlaceAndReason) {
     Result<Program> program = read_program(text);
     ASSERT_FALSE(program.ok()) << bad.text;
     EXPECT_EQ(program.error().where.line, bad.line) << bad.text << "\n" << program.error().text();
-    EXPECT_NE(program.error().message.find(bad.message), std::string::npos)
-        << bad.text << "\n" << program.error().text();
+    EXPECT_NE(program.error().message.find(bad.message), std::string::npos) << bad.text << "\n"
+                                                                            << program.error().text();
   }
 }
 

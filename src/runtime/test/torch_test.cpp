@@ -139,42 +139,10 @@ TEST_F(TorchCalls, IntegerTensorsWithScalarsAreLeftToTheEmbedder) {
 }
 
 TEST_F(TorchCalls, EverySchemaTypeIsMarshalled) {
-  auto plan = prepared(R"(plan @m symbols(s0 in [1, 9]) {
-    schema aten._to_copy.default(Tensor self, ScalarType? dtype, Layout? layout, Device? device, bool? pin_memory, bool non_blocking, MemoryFormat? memory_format) -> (Tensor)
-    schema aten.convolution.default(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> (Tensor)
-    schema aten.gelu.default(Tensor self, str approximate) -> (Tensor)
-    schema aten.index.Tensor(Tensor self, Tensor?[] indices) -> (Tensor)
-    schema aten.max_pool2d_with_indices.default(Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode) -> (Tensor, Tensor)
-    schema aten.native_layer_norm.default(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)
-    schema aten.sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim, ScalarType? dtype) -> (Tensor)
-    schema aten.topk.default(Tensor self, SymInt k, int dim, bool largest, bool sorted) -> (Tensor, Tensor)
-    schema aten.upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> (Tensor)
-    %n: int(s0) = input 2
-    %x: f32[1, 1, 2, 4] = input 0
-    %i: i64[2] = input 1
-    %k: f32[1, 1, 1, 1] = input 3
-    %e: float = input 4
-    %copy: f64[1, 1, 2, 4] = result
-    %conv: f32[1, 1, 2, 4] = result
-    %gelu: f32[1, 1, 2, 4] = result
-    %index: f32[1, 1, 2, 2] = result
-    %pool: f32[1, 1, 1, 2] = result
-    %norm: f32[1, 1, 2, 4] = result
-    %sum: f64[1, 2, 4] = result
-    %top: f32[1, 1, 2, s0] = result
-    %up: f32[1, 1, 4, 8] = result
-    call aten._to_copy.default(%x, dtype(f64), layout(strided), device("cpu"), none, false, memory_format(contiguous)) -> %copy
-    call aten.convolution.default(%x, %k, none, [1, 1], [0, 0], [1, 1], false, [0, 0], 1) -> %conv
-    call aten.gelu.default(%x, "tanh") -> %gelu
-    call aten.index.Tensor(%x, [none, none, none, %i]) -> %index
-    call aten.max_pool2d_with_indices.default(%x, 2, [], 0, 1, false) -> %pool, _
-    call aten.native_layer_norm.default(%x, [4], none, none, %e) -> %norm, _, _
-    call aten.sum.dim_IntList(%x, [0], false, dtype(f64)) -> %sum
-    call aten.topk.default(%x, s0, -1, true, true) -> %top, _
-    call aten.upsample_bilinear2d.vec(%x, none, false, [2.0, 2.0]) -> %up
-    return %copy, %conv, %gelu, %index, %pool, %norm, %sum, %top, %up
-  })",
-                       api_.get());
+  std::ifstream in(JUMAR_TEST_DIR "/marshalling.plan");
+  std::stringstream text;
+  text << in.rdbuf();
+  auto plan = prepared(text.str(), api_.get());
   ASSERT_TRUE(plan);
   EXPECT_TRUE(plan->host_called_ops().empty()) << plan->host_called_ops()[0].reason;
   std::vector<float> values = {1, 2, 3, 4, 8, 7, 6, 5};

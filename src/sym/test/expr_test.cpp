@@ -47,7 +47,8 @@ TEST_F(ExprTest, TextDoesNotDependOnTheOrderOfConstruction) {
   Expr b = other.symbol(SymbolKind::kSize, "b"), a = other.symbol(SymbolKind::kAxis, "a");
   Context again;
   Expr a2 = again.symbol(SymbolKind::kAxis, "a"), b2 = again.symbol(SymbolKind::kSize, "b");
-  EXPECT_EQ(text(other.add(other.mul(b, 3), other.mul(a, b))), text(again.add(again.mul(b2, a2), again.mul(b2, 3))));
+  EXPECT_EQ(text(other.add(other.mul(b, 3), other.mul(a, b))),
+            text(again.add(again.mul(b2, a2), again.mul(b2, 3))));
   EXPECT_EQ(other.mod(a, b).structural_hash(), again.mod(a2, b2).structural_hash());
 }
 
@@ -140,7 +141,8 @@ TEST_F(ExprTest, MentionsIsExactWithManySymbols) {
 }
 
 TEST_F(ExprTest, LinearParts) {
-  std::optional<Linear> linear = linear_in(cx, cx.add(cx.add(cx.mul(i0, s1), cx.mul(i0, 4)), cx.mul(i1, 3)), i0);
+  std::optional<Linear> linear =
+      linear_in(cx, cx.add(cx.add(cx.mul(i0, s1), cx.mul(i0, 4)), cx.mul(i1, 3)), i0);
   ASSERT_TRUE(linear);
   EXPECT_EQ(text(linear->coefficient), "s1 + 4");
   EXPECT_EQ(text(linear->rest), "3*i1");
@@ -170,8 +172,9 @@ TEST(ExprRandom, ConstructorsKeepValues) {
   for (uint32_t seed = 0; seed < 1000; ++seed) {
     Context cx;
     testing::World world(cx, seed);
-    testing::Assignment values{{"s0", world.pick(0, 9)}, {"s1", world.pick(-3, 9)}, {"i0", world.pick(-9, 9)},
-                               {"i1", world.pick(0, 9)}, {"i2", world.pick(0, 9)},  {"u0", world.pick(-9, 9)}};
+    testing::Assignment values{{"s0", world.pick(0, 9)},  {"s1", world.pick(-3, 9)},
+                               {"i0", world.pick(-9, 9)}, {"i1", world.pick(0, 9)},
+                               {"i2", world.pick(0, 9)},  {"u0", world.pick(-9, 9)}};
     for (int i = 0; i < 20; ++i) {
       Expr a = world.expression(2), b = i % 2 ? world.expression(2) : cx.constant(world.pick(-5, 5));
       std::optional<int64_t> x = testing::value_of(a, values), y = testing::value_of(b, values);

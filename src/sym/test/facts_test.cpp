@@ -21,7 +21,9 @@ class FactsTest : public ::testing::Test {
     CHECK(e.ok() && lexer.at_end(), "'{}'", text);
     return *e;
   }
-  void extent(std::string_view axis, std::string_view length) { facts.set_extent(symbol(axis), read(length)); }
+  void extent(std::string_view axis, std::string_view length) {
+    facts.set_extent(symbol(axis), read(length));
+  }
   void range(std::string_view name, int64_t lo, int64_t hi) { facts.set_range(symbol(name), {lo, hi}); }
   void size(std::string_view name) { range(name, 1, Range::kMax); }
   std::string simple(std::string_view e) { return text(simplified(cx, read(e), facts)); }

@@ -163,7 +163,9 @@ class World {
   Expr packed(Expr x) {
     size_t axis = static_cast<size_t>(pick(0, 2));
     Expr number = cx_.add(axes_[axis], cx_.mul(x, extents_[axis]));
-    Expr place = cx_.mul(extents_[axis], pick(0, 2) == 0 ? sizes_[1] : cx_.constant(pick(2, 3)));
+    int64_t kind = pick(0, 3);
+    Expr rest = kind == 0 ? sizes_[1] : kind == 1 ? unbacked_ : cx_.constant(pick(2, 3));
+    Expr place = cx_.mul(extents_[axis], rest);
     return pick(0, 1) ? nonzero(number, &Context::floordiv, place) : nonzero(number, &Context::mod, place);
   }
 

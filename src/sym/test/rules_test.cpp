@@ -24,14 +24,16 @@ std::vector<Assignment> thinned(const std::vector<Assignment>& all) {
 }
 
 // Fails unless `after` has the value of `before` wherever that has one.
-void expect_same(Expr before, Expr after, const std::vector<Assignment>& assignments, const std::string& what) {
+void expect_same(Expr before, Expr after, const std::vector<Assignment>& assignments,
+                 const std::string& what) {
   for (const Assignment& values : assignments) {
     std::optional<int64_t> expected = testing::value_of(before, values);
     if (!expected) continue;
     std::optional<int64_t> actual = testing::value_of(after, values);
     ASSERT_TRUE(actual == expected) << what << ": " << text(before) << "  ->  " << text(after) << " with "
                                     << testing::describe(values) << "gives "
-                                    << (actual ? std::to_string(*actual) : "nothing") << ", not " << *expected;
+                                    << (actual ? std::to_string(*actual) : "nothing") << ", not "
+                                    << *expected;
   }
 }
 
@@ -44,7 +46,8 @@ void collect_nodes(Expr e, std::vector<Expr>& out) {
 TEST(RuleTable, RowsAreComplete) {
   std::vector<std::string> ids;
   for (const Rule& rule : rules()) {
-    for (const char* column : {rule.id, rule.pattern, rule.condition, rule.proof}) EXPECT_NE(std::string(column), "");
+    for (const char* column : {rule.id, rule.pattern, rule.condition, rule.proof})
+      EXPECT_NE(std::string(column), "");
     EXPECT_NE(rule.ops, 0u) << rule.id;
     ids.push_back(rule.id);
   }

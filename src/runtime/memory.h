@@ -1,0 +1,35 @@
+// Memory and layouts of tensors; internal to the runtime.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "runtime/executor.h"
+
+namespace jumar::runtime {
+
+// Memory that several owners share where there is no libtorch.
+struct SharedBlock {
+  Block block;
+  std::atomic<int> references{1};
+};
+void release(SharedBlock* block);
+
+// Takes over the reference.
+HostReference owned(HostObject host);
+
+// A tensor of fresh memory; from libtorch's allocator below the engine's limit, else from its pool. Empty
+// when there is no memory.
+torch::Tensor fresh_tensor(const Engine& engine, ir::DType dtype, int64_t rank, const int64_t* sizes,
+                           const int64_t* strides, int64_t bytes);
+// Copies the elements of one layout to another; sizes are equal.
+void copy_elements(const TensorView& from, const TensorView& to);
+// Whether a tensor with these strides has its elements where `wanted` says: strides of dimensions of size 1,
+// and all strides of empty tensors, do not matter.
+bool same_places(int64_t rank, const int64_t* sizes, const int64_t* strides, const int64_t* wanted);
+std::vector<int64_t> contiguous_strides(const TensorView& view);
+// "f32[4, 8]{8, 1}", the strides only where they are not contiguous.
+std::string type_text(const TensorView& view);
+
+}  // namespace jumar::runtime
