@@ -31,14 +31,14 @@ struct Strided {
 };
 std::optional<Strided> strided(sym::Context& cx, Expr address, std::span<const loop::Axis> axes);
 
-// Sorts terms by falling coefficient and proves mixed radix: each coefficient exceeds the span of the terms after
-// it. Then different points have different addresses. False: not known.
+// Sorts terms by falling coefficient and proves mixed radix: each coefficient exceeds the span of the terms
+// after it. Then different points have different addresses. False: not known.
 bool sort_mixed_radix(sym::Context& cx, Strided& access, const sym::Facts& facts);
 
 // The axis values, in the order of access.terms, at which the (sorted, mixed radix) access has this address.
-// Nothing when the address can't be proved to fall on an element of the access; `facts` knows the symbols of the
-// address. The values are in range because the address is one of the access's elements; where that is not a
-// given, `proves_in_range` tells.
+// Nothing when the address can't be proved to fall on an element of the access; `facts` knows the symbols of
+// the address. The values are in range because the address is one of the access's elements; where that is not
+// a given, `proves_in_range` tells.
 std::optional<std::vector<Expr>> inverted(sym::Context& cx, const Strided& access, Expr address,
                                           const sym::Facts& facts);
 bool proves_in_range(sym::Context& cx, const Strided& access, std::span<const Expr> values,
@@ -47,12 +47,13 @@ bool proves_in_range(sym::Context& cx, const Strided& access, std::span<const Ex
 // Number of points of some axes.
 Expr point_count(sym::Context& cx, std::span<const loop::Axis> axes);
 
-// An axis and the divisor at which it must be cut so that `e` loses a division or remainder of that axis; nothing
-// when there is none that divides the axis's extent.
+// An axis and the divisor at which it must be cut so that `e` loses a division or remainder of that axis;
+// nothing when there is none that divides the axis's extent.
 struct Cut {
   Expr axis;
   Expr divisor;
 };
-std::optional<Cut> cut_for(sym::Context& cx, Expr e, std::span<const loop::Axis> axes, const sym::Facts& facts);
+std::optional<Cut> cut_for(sym::Context& cx, Expr e, std::span<const loop::Axis> axes,
+                           const sym::Facts& facts);
 
 }  // namespace jumar::fuse

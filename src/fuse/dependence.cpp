@@ -280,7 +280,8 @@ std::vector<GroupId> Dependence::ordered() const {
     for (uint32_t next : groups[GroupId(index)].after)
       if (--waiting[next] == 0) ready.insert({groups[GroupId(next)].last, next});
   }
-  size_t alive = static_cast<size_t>(std::count_if(groups.begin(), groups.end(), [](const Group& g) { return g.alive; }));
+  size_t alive = static_cast<size_t>(
+      std::count_if(groups.begin(), groups.end(), [](const Group& g) { return g.alive; }));
   CHECK(out.size() == alive, "{} of {} groups can be ordered: fusion made a cycle", out.size(), alive);
   return out;
 }

@@ -17,13 +17,13 @@ using GroupId = Id<struct GroupTag>;
 
 struct Group {
   loop::Item item;
-  std::string name;                     // of a kernel
+  std::string name;  // of a kernel
   bool alive = true;
-  uint32_t first = 0;                   // least and greatest position of its items in the program
+  uint32_t first = 0;  // least and greatest position of its items in the program
   uint32_t last = 0;
-  std::set<loop::BufferId> reads;       // buffers with storage, views resolved
+  std::set<loop::BufferId> reads;  // buffers with storage, views resolved
   std::set<loop::BufferId> writes;
-  std::set<uint32_t> before;            // groups that must run earlier, by index
+  std::set<uint32_t> before;  // groups that must run earlier, by index
   std::set<uint32_t> after;
 
   loop::Kernel* kernel() { return std::get_if<loop::Kernel>(&item); }

@@ -67,8 +67,8 @@ class Forwarder {
       const loop::Stage::Line& line = body[k];
       if (!line.result || !needed[line.result.index()]) continue;
       InstKind kind = line.inst.kind;
-      if (kind != InstKind::kOp && kind != InstKind::kConst && kind != InstKind::kLoad && kind != InstKind::kIndex &&
-          kind != InstKind::kParam)
+      if (kind != InstKind::kOp && kind != InstKind::kConst && kind != InstKind::kLoad &&
+          kind != InstKind::kIndex && kind != InstKind::kParam)
         return false;
       if (kind == InstKind::kLoad && plain_stores(nest_).contains(line.inst.buffer)) return false;
       for (ValueId operand : line.inst.operands)
@@ -114,7 +114,8 @@ class Forwarder {
     return axes;
   }
 
-  void keep_locally(loop::BufferId buffer, StoreSite site, const Strided& store, const std::vector<Use>& uses) {
+  void keep_locally(loop::BufferId buffer, StoreSite site, const Strided& store,
+                    const std::vector<Use>& uses) {
     ir::DType type = context_.program.buffers[buffer].type.dtype;
     std::optional<int64_t> elems = point_count(cx_, nest_.stages[site.stage].inner).as_const();
     int64_t used = 0;

@@ -52,7 +52,8 @@ class Fusion {
   }
 
   void refuse(GroupId producer, GroupId consumer, std::string reason) {
-    report_.refusals.push_back({dependence_.groups[producer].name, dependence_.groups[consumer].name, std::move(reason)});
+    report_.refusals.push_back(
+        {dependence_.groups[producer].name, dependence_.groups[consumer].name, std::move(reason)});
   }
 
   // ---- inlining
@@ -69,7 +70,8 @@ class Fusion {
       for (BufferId buffer : loaded) {
         GroupId producer = dependence_.writer(buffer);
         loop::Nest* source = single_nest(producer);
-        if (!source || producer == consumer || !budget_left() || !worth_inlining(producer, buffer, nest)) continue;
+        if (!source || producer == consumer || !budget_left() || !worth_inlining(producer, buffer, nest))
+          continue;
         if (!inline_producer(context_, *source, buffer, nest).empty()) continue;
         ++report_.inlined;
         changed = true;
@@ -98,8 +100,8 @@ class Fusion {
     return loaded_once(producer, buffer, consumer);
   }
 
-  // One load, in one nest, that runs over no more points than the producer does: nothing is computed twice. A guarded
-  // load is taken at the producer's points only; its nest may run over as many points beside them.
+  // One load, in one nest, that runs over no more points than the producer does: nothing is computed twice. A
+  // guarded load is taken at the producer's points only; its nest may run over as many points beside them.
   bool loaded_once(GroupId producer, BufferId buffer, const loop::Nest& consumer) {
     if (dependence_.readers(buffer).size() != 1) return false;
     sym::Context& cx = program_.cx();

@@ -34,8 +34,10 @@ void learn_from_guard(Expr guard, sym::Facts& facts) {
   Expr low = guard.operands()[0];
   Expr high = guard.operands()[1];
   int64_t strict = guard.op() == sym::Op::kLt ? 1 : 0;
-  if (low.is_const() && high.is_symbol()) facts.set_range(high, {low.const_value() + strict, sym::Range::kMax});
-  if (high.is_const() && low.is_symbol()) facts.set_range(low, {sym::Range::kMin, high.const_value() - strict});
+  if (low.is_const() && high.is_symbol())
+    facts.set_range(high, {low.const_value() + strict, sym::Range::kMax});
+  if (high.is_const() && low.is_symbol())
+    facts.set_range(low, {sym::Range::kMin, high.const_value() - strict});
 }
 
 class Inliner {
@@ -75,15 +77,15 @@ class Inliner {
   std::string expand(const loop::Stage::Line& load, std::vector<loop::Stage::Line>& body) {
     sym::Facts facts = facts_;
     learn_from_guard(load.inst.guard, facts);
-    PointMap map =
-        point_at(cx_, store_.address, producer_.kept, producer_facts_, load.inst.address, facts);
+    PointMap map = point_at(cx_, store_.address, producer_.kept, producer_facts_, load.inst.address, facts);
     if (!map.failure.empty()) return map.failure;
     LineCopier copier(cx_, consumer_, map.axes, facts);
     for (const loop::Stage::Line& line : producer_.stages[0].body) {
       if (line.inst.kind == InstKind::kStore) continue;
       loop::Stage::Line copy = copier.copied(line);
       if (load.inst.guard && copy.inst.kind == InstKind::kLoad) {
-        copy.inst.guard = copy.inst.guard ? cx_.logical_and(load.inst.guard, copy.inst.guard) : load.inst.guard;
+        copy.inst.guard =
+            copy.inst.guard ? cx_.logical_and(load.inst.guard, copy.inst.guard) : load.inst.guard;
         if (copy.inst.guard == load.inst.guard) copy.inst.constant = loop::Constant{0};
       }
       body.push_back(copy);

@@ -10,7 +10,8 @@ Merged merged_nest(MergeContext& context, const loop::Nest& producer, const loop
   loop::Nest second = consumer;
   rename_axes_apart(context.program.cx(), first, context.axis_counter);
   rename_axes_apart(context.program.cx(), second, context.axis_counter);
-  if (line_count(first) + line_count(second) > context.options.max_lines) return "the merged body would be too long";
+  if (line_count(first) + line_count(second) > context.options.max_lines)
+    return "the merged body would be too long";
   if (is_pointwise(first)) return merged_into_stage(context, std::move(first), std::move(second));
   return merged_in_stages(context, std::move(first), std::move(second));
 }
@@ -34,7 +35,8 @@ bool loads_alike(const loop::Stage& stage, size_t old_lines) {
     if (fresh.kind != loop::InstKind::kLoad) continue;
     for (size_t j = 0; j < old_lines; ++j) {
       const loop::Inst& old = stage.body[j].inst;
-      if (old.kind == loop::InstKind::kLoad && old.buffer == fresh.buffer && old.address == fresh.address) return true;
+      if (old.kind == loop::InstKind::kLoad && old.buffer == fresh.buffer && old.address == fresh.address)
+        return true;
     }
   }
   return false;
@@ -48,7 +50,8 @@ Merged merged_siblings(MergeContext& context, const loop::Nest& first, const loo
   loop::Nest other = second;
   rename_axes_apart(cx, out, context.axis_counter);
   rename_axes_apart(cx, other, context.axis_counter);
-  if (line_count(out) + line_count(other) > context.options.max_lines) return "the merged body would be too long";
+  if (line_count(out) + line_count(other) > context.options.max_lines)
+    return "the merged body would be too long";
   sym::Facts facts = nest_facts(context.program, out);
   AxisMap axes;
   if (!map_by_position(cx, other.kept, out.kept, facts, axes)) return "they run over different points";
@@ -58,7 +61,8 @@ Merged merged_siblings(MergeContext& context, const loop::Nest& first, const loo
   LineCopier copier(cx, out, axes, facts);
   for (size_t s = 0; s < other.stages.size(); ++s) {
     const loop::Stage& stage = other.stages[s];
-    appending = appending || s >= old_stages || !map_by_position(cx, stage.inner, out.stages[s].inner, facts, axes);
+    appending =
+        appending || s >= old_stages || !map_by_position(cx, stage.inner, out.stages[s].inner, facts, axes);
     if (appending) out.stages.push_back({stage.inner, {}});
     loop::Stage& target = appending ? out.stages.back() : out.stages[s];
     size_t old_lines = target.body.size();

@@ -1,12 +1,14 @@
 // Making a producer nest and a consumer nest one.
 //
 // Two ways, by what the producer is:
-//   - a pointwise producer (one stage, no inner axes) is moved into the first stage of the consumer that loads
+//   - a pointwise producer (one stage, no inner axes) is moved into the first stage of the consumer that
+//   loads
 //     from it, at the points where it is loaded: one stage, element by element;
-//   - any other producer keeps its stages, and the consumer's stages follow them over the same kept points, or
+//   - any other producer keeps its stages, and the consumer's stages follow them over the same kept points,
+//   or
 //     join one of them where the consumer only needs what is known there.
-// Either way loads whose value is at hand become that value; loads that read another inner point of the same kept
-// point stay loads, since an earlier stage has stored it by then.
+// Either way loads whose value is at hand become that value; loads that read another inner point of the same
+// kept point stay loads, since an earlier stage has stored it by then.
 #pragma once
 
 #include <set>
@@ -35,7 +37,8 @@ Merged merged_siblings(MergeContext& context, const loop::Nest& first, const loo
 // One stage without inner axes, whose stores are plain.
 bool is_pointwise(const loop::Nest& nest);
 size_t line_count(const loop::Nest& nest);
-// What one point of a count expression comes to, by the symbols' hints; for deciding what pays, never what is right.
+// What one point of a count expression comes to, by the symbols' hints; for deciding what pays, never what is
+// right.
 int64_t estimated(const loop::Program& program, Expr count);
 
 }  // namespace jumar::fuse

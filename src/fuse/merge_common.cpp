@@ -47,7 +47,8 @@ std::vector<LoadSite> loads_of(const loop::Nest& nest,
   for (uint32_t s = 0; s < nest.stages.size(); ++s) {
     const std::vector<loop::Stage::Line>& body = nest.stages[s].body;
     for (uint32_t k = 0; k < body.size(); ++k)
-      if (body[k].inst.kind == InstKind::kLoad && stores.contains(body[k].inst.buffer)) loads.push_back({s, k});
+      if (body[k].inst.kind == InstKind::kLoad && stores.contains(body[k].inst.buffer))
+        loads.push_back({s, k});
   }
   return loads;
 }
@@ -63,8 +64,8 @@ std::vector<loop::Axis> axes_at(const loop::Nest& nest, uint32_t stage) {
   return axes;
 }
 
-bool same_kept_point(sym::Context& cx, Expr store_address, std::span<const loop::Axis> inner_axes, Expr address,
-                     std::span<const loop::Axis> kept_axes, const sym::Facts& facts) {
+bool same_kept_point(sym::Context& cx, Expr store_address, std::span<const loop::Axis> inner_axes,
+                     Expr address, std::span<const loop::Axis> kept_axes, const sym::Facts& facts) {
   std::optional<Strided> store = strided(cx, store_address, inner_axes);
   if (!store || !sort_mixed_radix(cx, *store, facts)) return false;
   Expr distance = sym::simplified(cx, cx.sub(address, store->rest), facts);

@@ -16,8 +16,8 @@ struct LoadSite {
   uint32_t line = 0;
 };
 
-// Stores of a nest by buffer. A buffer that is stored twice, under a guard or with a mode other than set maps to
-// nothing: its elements are not one value per point.
+// Stores of a nest by buffer. A buffer that is stored twice, under a guard or with a mode other than set maps
+// to nothing: its elements are not one value per point.
 std::map<loop::BufferId, std::optional<StoreSite>> plain_stores(const loop::Nest& nest);
 std::vector<LoadSite> loads_of(const loop::Nest& nest,
                                const std::map<loop::BufferId, std::optional<StoreSite>>& stores);
@@ -29,8 +29,8 @@ std::vector<loop::Axis> axes_at(const loop::Nest& nest, uint32_t stage);
 
 // Whether an address, at every inner point of its stage, is one that `store_address` has at some inner point
 // (inner_axes) of the same kept point.
-bool same_kept_point(sym::Context& cx, Expr store_address, std::span<const loop::Axis> inner_axes, Expr address,
-                     std::span<const loop::Axis> kept_axes, const sym::Facts& facts);
+bool same_kept_point(sym::Context& cx, Expr store_address, std::span<const loop::Axis> inner_axes,
+                     Expr address, std::span<const loop::Axis> kept_axes, const sym::Facts& facts);
 
 // The value of each axis (by symbol) at which the store has this address.
 struct PointMap {

@@ -33,8 +33,8 @@ class PointwiseMerge {
   }
 
  private:
-  // Finds the producer's point for every point of the consumer's stage; a cut is asked for where a consumer axis
-  // runs over several producer axes.
+  // Finds the producer's point for every point of the consumer's stage; a cut is asked for where a consumer
+  // axis runs over several producer axes.
   std::string aligned(std::optional<Cut>& cut) {
     loads_ = loads_of(consumer_, stores_);
     CHECK(!loads_.empty(), "the consumer loads nothing of the producer");
@@ -64,13 +64,14 @@ class PointwiseMerge {
     Expr there = point_count(cx_, producer_.kept);
     if (!sym::proves_eq(cx_, here, there, facts)) return "the consumer runs over other points";
     std::optional<Strided> access = strided(cx_, first.address, axes);
-    if (!access || !sort_mixed_radix(cx_, *access, facts)) return "the consumer loads an element at several points";
+    if (!access || !sort_mixed_radix(cx_, *access, facts))
+      return "the consumer loads an element at several points";
     axes_ = std::move(map.axes);
     return other_loads_fit(facts);
   }
 
-  // Every other load reads, in the same stage, what its own point makes, and in later stages what its own kept
-  // point makes.
+  // Every other load reads, in the same stage, what its own point makes, and in later stages what its own
+  // kept point makes.
   std::string other_loads_fit(const sym::Facts& facts) {
     loop::Nest scratch = consumer_;
     LineCopier copier(cx_, scratch, axes_, facts);
@@ -79,7 +80,8 @@ class PointwiseMerge {
       StoreSite site = *stores_.at(inst.buffer);
       Expr stored = substituted_axes(inst_at(producer_, site.stage, site.line).address, facts);
       if (load.stage == stage_) {
-        if (sym::simplified(cx_, inst.address, facts) != stored) return "the consumer loads it at two points at once";
+        if (sym::simplified(cx_, inst.address, facts) != stored)
+          return "the consumer loads it at two points at once";
       } else if (!same_kept_point(cx_, stored, consumer_.stages[stage_].inner, inst.address, consumer_.kept,
                                   facts)) {
         return "a later stage loads it from other points";

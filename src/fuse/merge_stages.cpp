@@ -13,8 +13,8 @@ namespace {
 // Below this many kept points, elementwise work that could be spread over all cores is not tied to them.
 constexpr int64_t kFewKeptPoints = 32;
 constexpr int64_t kManyInnerPoints = 8192;
-// A column reduction's columns are neighbours in memory; following it with elementwise work by columns strides
-// through memory, which pays only while everything stays in cache.
+// A column reduction's columns are neighbours in memory; following it with elementwise work by columns
+// strides through memory, which pays only while everything stays in cache.
 constexpr int64_t kCachedPoints = 16384;
 
 class StageMerge {
@@ -91,7 +91,8 @@ class StageMerge {
     return "";
   }
 
-  // Each producer kept axis must be one consumer kept axis; a sum of several asks for a cut of the producer's.
+  // Each producer kept axis must be one consumer kept axis; a sum of several asks for a cut of the
+  // producer's.
   std::string match_kept_axes() {
     matched_.clear();
     for (const loop::Axis& axis : producer_.kept) {
@@ -100,7 +101,8 @@ class StageMerge {
       auto it = std::find_if(consumer_.kept.begin(), consumer_.kept.end(),
                              [&](const loop::Axis& c) { return c.symbol == value; });
       if (it != consumer_.kept.end()) {
-        if (!sym::proves_eq(cx_, it->extent, axis.extent, facts_)) return "the consumer runs over part of the kept points";
+        if (!sym::proves_eq(cx_, it->extent, axis.extent, facts_))
+          return "the consumer runs over part of the kept points";
         if (std::find(matched_.begin(), matched_.end(), value) != matched_.end())
           return "one consumer axis would be two kept axes";
         matched_.push_back(value);
@@ -110,7 +112,8 @@ class StageMerge {
       if (!sum || !sum->rest.is_const(0) || sum->terms.size() < 2 || !sort_mixed_radix(cx_, *sum, facts_))
         return "the kept axes of both don't align";
       Expr divisor = sum->terms.front().coefficient;
-      if (!sym::proves_divisible(cx_, axis.extent, divisor, producer_facts_)) return "the kept axes of both don't align";
+      if (!sym::proves_divisible(cx_, axis.extent, divisor, producer_facts_))
+        return "the kept axes of both don't align";
       cut_producer_ = Cut{axis.symbol, divisor};
       return "";
     }
@@ -190,9 +193,8 @@ class StageMerge {
   void copy_stage(LineCopier& copier, uint32_t from, uint32_t target) {
     for (uint32_t k = 0; k < consumer_.stages[from].body.size(); ++k) {
       const loop::Stage::Line& line = consumer_.stages[from].body[k];
-      auto load = std::find_if(loads_.begin(), loads_.end(), [&](const Load& l) {
-        return l.site.stage == from && l.site.line == k;
-      });
+      auto load = std::find_if(loads_.begin(), loads_.end(),
+                               [&](const Load& l) { return l.site.stage == from && l.site.line == k; });
       if (load != loads_.end() && (load->row || load->store.stage == target)) {
         copier.map_value(line.result, inst_at(producer_, load->store.stage, load->store.line).operands[0]);
         continue;
@@ -202,8 +204,8 @@ class StageMerge {
   }
 
   // The existing stage that the consumer's first stage can join: the one that stores what it loads element by
-  // element (or the last one, when it loads nothing so), if what it needs per kept point is known there. Also fixes
-  // where the stage's inner axes are in it.
+  // element (or the last one, when it loads nothing so), if what it needs per kept point is known there. Also
+  // fixes where the stage's inner axes are in it.
   std::optional<uint32_t> home_of_first_stage() {
     const std::vector<loop::Axis>& inner = free_.empty() ? consumer_.stages[0].inner : free_;
     if (inner.empty()) return std::nullopt;
@@ -234,7 +236,8 @@ class StageMerge {
     for (const loop::Axis& axis : producer_.stages[load.store.stage].inner) {
       Expr value = map.axes.at(axis.symbol);
       if (axis.extent.is_const(1)) continue;
-      auto it = std::find_if(inner.begin(), inner.end(), [&](const loop::Axis& a) { return a.symbol == value; });
+      auto it =
+          std::find_if(inner.begin(), inner.end(), [&](const loop::Axis& a) { return a.symbol == value; });
       if (it == inner.end() || !sym::proves_eq(cx_, it->extent, axis.extent, facts_)) return false;
       auto [entry, fresh] = joined.emplace(value, axis.symbol);
       if (!fresh && entry->second != axis.symbol) return false;
@@ -263,9 +266,9 @@ class StageMerge {
   std::vector<Load> loads_;
   sym::Facts facts_;
   sym::Facts producer_facts_;
-  AxisMap kept_map_;            // producer kept axis -> consumer expression
-  AxisMap axes_;                // consumer axis -> merged axis
-  std::vector<Expr> matched_;   // consumer kept axes that are kept axes of the producer
+  AxisMap kept_map_;              // producer kept axis -> consumer expression
+  AxisMap axes_;                  // consumer axis -> merged axis
+  std::vector<Expr> matched_;     // consumer kept axes that are kept axes of the producer
   std::vector<loop::Axis> free_;  // consumer kept axes that become inner axes
   std::optional<Cut> cut_producer_;
   std::optional<Cut> cut_consumer_;

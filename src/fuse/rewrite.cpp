@@ -220,13 +220,14 @@ void merge_equal_lines(loop::Program& program, loop::Nest& nest) {
       inst.guard = with_values(cx, inst.guard, current);
       bool memory = inst.kind == InstKind::kLoad && stored[inst.buffer.index()];
       if (!line.result || memory || inst.kind == InstKind::kLoadLocal) continue;
-      Key key{{static_cast<uint8_t>(inst.kind), static_cast<uint8_t>(inst.op), static_cast<uint8_t>(inst.type),
-               static_cast<uint8_t>(inst.reduce), static_cast<uint8_t>(inst.scan), inst.buffer.index(),
-               inst.number.index(), inst.constant.integer},
-              inst.operands,
-              inst.address,
-              inst.guard,
-              inst.axis};
+      Key key{
+          {static_cast<uint8_t>(inst.kind), static_cast<uint8_t>(inst.op), static_cast<uint8_t>(inst.type),
+           static_cast<uint8_t>(inst.reduce), static_cast<uint8_t>(inst.scan), inst.buffer.index(),
+           inst.number.index(), inst.constant.integer},
+          inst.operands,
+          inst.address,
+          inst.guard,
+          inst.axis};
       auto [it, fresh] = seen.emplace(key, line.result);
       if (!fresh) replacements[line.result] = it->second;
     }

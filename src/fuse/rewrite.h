@@ -13,8 +13,8 @@ namespace jumar::fuse {
 // What axis symbols become.
 using AxisMap = std::unordered_map<Expr, Expr>;
 
-// Copies lines into another nest: axes by `axes`, values by `values` (filled with fresh ids of `target` for every
-// line that defines one), expressions simplified by `facts` of the target.
+// Copies lines into another nest: axes by `axes`, values by `values` (filled with fresh ids of `target` for
+// every line that defines one), expressions simplified by `facts` of the target.
 class LineCopier {
  public:
   LineCopier(sym::Context& cx, loop::Nest& target, const AxisMap& axes, const sym::Facts& facts)
@@ -41,7 +41,8 @@ void replace_uses(sym::Context& cx, loop::Nest& nest,
 // Replaces an axis by hi*divisor + lo, in place of it: hi outside, lo inside.
 void split_axis(loop::Program& program, loop::Nest& nest, const Cut& cut);
 
-// Gives all axes of the nest names that no other nest has while merging, and the plain names i0.., r0.. after it.
+// Gives all axes of the nest names that no other nest has while merging, and the plain names i0.., r0.. after
+// it.
 void rename_axes_apart(sym::Context& cx, loop::Nest& nest, uint32_t& counter);
 void rename_axes_plainly(loop::Program& program, loop::Nest& nest);
 

@@ -93,8 +93,8 @@ enum class InstKind : uint8_t {
   kStoreLocal,  // local[address] <- operands[0]
   kReduce,  // fold of operands[0] over the inner axes; arg-reductions: operands[1] is the i64 to return
   kScan,    // running fold of operands[0] along inner axis `axis`, this point included
-  kWrapIndex,  // operands[0] (i64), plus `address` (a size) if negative; raises IndexError if not in [0, size)
-  kCheckIndex,  // operands[0] (i64); raises IndexError if not in [0, address)
+  kWrapIndex,  // operands[0] (i64), plus `address` (a size) if negative; IndexError if not in [0, size)
+  kCheckIndex,  // operands[0] (i64); IndexError if not in [0, address)
 };
 
 // Constants are kept as an integer for integer and bool types and as a double for floats.

@@ -60,7 +60,8 @@ Result<bool> solve(const Plan& plan, EntryBinding& row, std::unordered_set<Expr>
 }  // namespace
 
 bool is_entry_bind(const Plan& plan, const BindStep& bind) {
-  if (bind.source == BindStep::Source::kItem || !bind.tensor || bind.tensor.index() >= plan.tensors.size())
+  if ((bind.source != BindStep::Source::kSize && bind.source != BindStep::Source::kStride) || !bind.tensor ||
+      bind.tensor.index() >= plan.tensors.size())
     return false;
   Storage storage = plan.tensors[bind.tensor].storage;
   return storage == Storage::kInput || storage == Storage::kParameter;

@@ -79,12 +79,16 @@ using ArgList = Arg::List;
 using SchemaArg = ir::SchemaArg;
 using Schema = ir::Schema;
 
-// symbol = size(%t, k) | stride(%t, k) | item(%t)
+// symbol = size(%t, k) | stride(%t, k) | item(%t) | floor(%f) | ceil(%f) | trunc(%f) | round(%f)
+//
+// `symbol` may be an expression that is linear in one symbol not bound yet.
 struct BindStep {
-  enum class Source : uint8_t { kSize, kStride, kItem } source = Source::kSize;
+  enum class Source : uint8_t { kSize, kStride, kItem, kFloor, kCeil, kTrunc, kRound } source = Source::kSize;
   sym::Expr symbol;
-  TensorId tensor;
+  TensorId tensor;  // of kSize, kStride and kItem
   uint32_t dim = 0;
+  NumberId number;  // of the roundings
+  bool of_tensor() const { return source <= Source::kItem; }
 };
 
 // A kernel launch: pointers in order, then 64-bit integers, then doubles; work units [0, units) are split

@@ -1,6 +1,7 @@
 #include <unordered_map>
 
 #include "ir/arg_text.h"
+#include "plan/bind_sources.h"
 #include "plan/plan.h"
 
 namespace jumar::plan {
@@ -219,18 +220,14 @@ class Reader {
     BindStep step;
     JUMAR_ASSIGN(step.symbol, expr());
     JUMAR_RETURN_IF_ERROR(lexer_.expect_punct("="));
-    if (lexer_.accept_word("size")) {
-      step.source = BindStep::Source::kSize;
-    } else if (lexer_.accept_word("stride")) {
-      step.source = BindStep::Source::kStride;
-    } else if (lexer_.accept_word("item")) {
-      step.source = BindStep::Source::kItem;
-    } else {
-      return lexer_.expected("'size', 'stride' or 'item'");
-    }
+    JUMAR_ASSIGN(step.source, bind_source());
     JUMAR_RETURN_IF_ERROR(lexer_.expect_punct("("));
-    JUMAR_ASSIGN(step.tensor, tensor_name());
-    if (step.source != BindStep::Source::kItem) {
+    if (!step.of_tensor()) {
+      JUMAR_ASSIGN(step.number, number_name());
+    } else {
+      JUMAR_ASSIGN(step.tensor, tensor_name());
+    }
+    if (step.source == BindStep::Source::kSize || step.source == BindStep::Source::kStride) {
       JUMAR_RETURN_IF_ERROR(lexer_.expect_punct(","));
       Token at = lexer_.peek();
       JUMAR_ASSIGN(int64_t dim, lexer_.expect_int());
@@ -241,6 +238,12 @@ class Reader {
     }
     JUMAR_RETURN_IF_ERROR(lexer_.expect_punct(")"));
     return StepData(std::move(step));
+  }
+
+  Result<BindStep::Source> bind_source() {
+    for (const auto& [source, name] : kBindSources)
+      if (lexer_.accept_word(name)) return source;
+    return lexer_.expected("'size', 'stride', 'item', 'floor', 'ceil', 'trunc' or 'round'");
   }
 
   // launch @k0(%t, %y; 2*s0; %f) checks_indices units s0 grain 1

@@ -193,6 +193,10 @@ class Verifier {
 
   Status step(const BindStep& bind) {
     if (is_entry_bind(plan_, bind)) return dimension(bind);
+    if (!bind.of_tensor()) {
+      JUMAR_RETURN_IF_ERROR(used(bind.number));
+      return bind_through(bind.symbol, "bind " + sym::text(bind.symbol), true);
+    }
     if (!bind.tensor || bind.tensor.index() >= plan_.tensors.size())
       return broken("a tensor operand is missing");
     const Tensor& tensor = plan_.tensors[bind.tensor];

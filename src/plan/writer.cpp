@@ -1,4 +1,5 @@
 #include "ir/arg_text.h"
+#include "plan/bind_sources.h"
 #include "plan/plan.h"
 
 namespace jumar::plan {
@@ -103,12 +104,14 @@ class Writer {
   }
 
   std::string step_text(const BindStep& step) const {
-    std::string symbol = sym::text(step.symbol);
-    if (step.source == BindStep::Source::kItem)
-      return fmt::format("bind {} = item({})", symbol, name(step.tensor));
-    return fmt::format("bind {} = {}({}, {})", symbol,
-                       step.source == BindStep::Source::kSize ? "size" : "stride", name(step.tensor),
-                       step.dim);
+    std::string_view source;
+    for (const auto& [kind, word] : kBindSources)
+      if (kind == step.source) source = word;
+    std::string dim = step.source == BindStep::Source::kSize || step.source == BindStep::Source::kStride
+                          ? fmt::format(", {}", step.dim)
+                          : "";
+    return fmt::format("bind {} = {}({}{})", sym::text(step.symbol), source,
+                       step.of_tensor() ? name(step.tensor) : name(step.number), dim);
   }
 
   std::string step_text(const LaunchStep& step) const {

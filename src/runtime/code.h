@@ -99,7 +99,9 @@ struct BindCode {
   plan::BindStep::Source source = plan::BindStep::Source::kSize;
   uint32_t tensor = 0;
   uint32_t dim = 0;
+  uint32_t number = 0;
   uint32_t stage = 0;
+  Slot expr = 0;
   Slot symbol = 0;
   Slot coefficient = 0;
   Slot rest = 0;

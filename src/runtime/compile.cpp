@@ -197,8 +197,10 @@ class Compiler {
     BindCode code;
     code.source = bind.source;
     code.tensor = bind.tensor.index();
+    code.number = bind.number.index();
     code.dim = bind.dim;
     code.stage = step_stages_[step_];
+    code.expr = slot(bind.symbol);
     // The symbol of the stage is the one whose register that stage begins with.
     for (sym::Expr symbol : sym::symbols_of(bind.symbol)) {
       if (code_->program.stage(slot(symbol)) != code.stage) continue;
@@ -209,8 +211,11 @@ class Compiler {
       code.rest = slot(linear->rest);
     }
     code.step = step_;
-    use(code.tensor);
-    if (bind.source == plan::BindStep::Source::kItem) settle_pending();
+    if (bind.of_tensor()) use(code.tensor);
+    // Sizes and strides are those that the operator returned, whatever the plan expects.
+    bool of_result =
+        bind.source == plan::BindStep::Source::kSize || bind.source == plan::BindStep::Source::kStride;
+    if (!of_result) settle_pending();
     add(Action::Kind::kBind, code_->binds.size());
     code_->binds.push_back(code);
     return {};

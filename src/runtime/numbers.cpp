@@ -134,6 +134,16 @@ Result<double> number_value(NumberOp op, double a, double b) {
   }
 }
 
+std::optional<int64_t> rounded(plan::BindStep::Source rounding, double value) {
+  using Source = plan::BindStep::Source;
+  double whole = rounding == Source::kFloor   ? std::floor(value)
+                 : rounding == Source::kCeil  ? std::ceil(value)
+                 : rounding == Source::kTrunc ? std::trunc(value)
+                                              : std::nearbyint(value);
+  if (!(whole >= -0x1p63 && whole < 0x1p63)) return std::nullopt;
+  return static_cast<int64_t>(whole);
+}
+
 std::optional<int64_t> integer_at(const void* data, ir::DType dtype) {
   using ir::DType;
   switch (dtype) {

@@ -11,6 +11,8 @@ namespace jumar::runtime {
 
 // Nothing and a reason where Python would raise.
 Result<double> number_value(plan::NumberOp op, double a, double b);
+// The number as an integer, to nearest even for kRound; nothing where it does not fit 64 bits.
+std::optional<int64_t> rounded(plan::BindStep::Source rounding, double value);
 // The element as an integer or number; nothing when it has no such value.
 std::optional<int64_t> integer_at(const void* data, ir::DType dtype);
 std::optional<double> number_at(const void* data, ir::DType dtype);

@@ -78,6 +78,7 @@ class Run {
   bool launch(const LaunchCode& launch);
   bool index_failure(const LaunchCode& launch);
   bool bind(const BindCode& bind);
+  bool bound_number(const BindCode& bind, int64_t& found);
   bool number(const NumberCode& number);
   bool check(const CheckCode& check);
   bool check_symbol(Slot slot, std::optional<uint32_t> step);

@@ -87,29 +87,45 @@ bool Run::index_failure(const LaunchCode& launch) {
               launch.step);
 }
 
-bool Run::bind(const BindCode& bind) {
-  int64_t found = 0;
-  if (bind.source == plan::BindStep::Source::kItem) {
-    TensorView view = view_of(bind.tensor);
-    for (int32_t k = 0; k < view.rank; ++k)
-      if (view.sizes[k] != 1)
-        return result_error(bind.step, fmt::format("the item of %{}, which is {}, is asked for",
-                                                   name_of(bind.tensor), type_text(view)));
-    std::optional<int64_t> item = integer_at(view.data, view.dtype);
-    if (!item) return fail(RunError::Kind::kNumber, "an item is beyond 63 bits", bind.step);
-    found = *item;
-  } else {
+// The number that a bind step reads.
+bool Run::bound_number(const BindCode& bind, int64_t& found) {
+  using Source = plan::BindStep::Source;
+  if (bind.source == Source::kSize || bind.source == Source::kStride) {
     TensorView real;
     if (!real_layout(bind.tensor, real)) return false;
     if (bind.dim >= static_cast<uint32_t>(real.rank))
       return result_error(bind.step, fmt::format("%{} is {}, which has no dimension {}", name_of(bind.tensor),
                                                  type_text(real), bind.dim));
-    found = bind.source == plan::BindStep::Source::kSize ? real.sizes[bind.dim] : real.strides[bind.dim];
+    found = bind.source == Source::kSize ? real.sizes[bind.dim] : real.strides[bind.dim];
+    return true;
   }
+  std::optional<int64_t> number;
+  if (bind.source == Source::kItem) {
+    TensorView view = view_of(bind.tensor);
+    for (int32_t k = 0; k < view.rank; ++k)
+      if (view.sizes[k] != 1)
+        return result_error(bind.step, fmt::format("the item of %{}, which is {}, is asked for",
+                                                   name_of(bind.tensor), type_text(view)));
+    number = integer_at(view.data, view.dtype);
+  } else {
+    number = rounded(bind.source, frame_.numbers[bind.number]);
+  }
+  if (!number) return fail(RunError::Kind::kNumber, "a number is beyond 63 bits", bind.step);
+  found = *number;
+  return true;
+}
+
+bool Run::bind(const BindCode& bind) {
+  int64_t found = 0;
+  if (!bound_number(bind, found)) return false;
   if (!solve(bind.symbol, bind.coefficient, bind.rest, found))
     return fail(RunError::Kind::kNumber, fmt::format("a symbol cannot be computed from {}", found),
                 bind.step);
-  return check_symbol(bind.symbol, bind.step) && run_stage(bind.stage, bind.step);
+  if (!check_symbol(bind.symbol, bind.step) || !run_stage(bind.stage, bind.step)) return false;
+  if (frame_.values[bind.expr] == found) return true;
+  return fail(RunError::Kind::kNumber,
+              fmt::format("{} is no value of {}", found, sym::text(code_.program.expr(bind.expr))),
+              bind.step);
 }
 
 bool Run::check_symbol(Slot slot, std::optional<uint32_t> step) {

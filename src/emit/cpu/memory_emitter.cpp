@@ -33,8 +33,7 @@ Value* MemoryEmitter::reversed(Value* vector) {
   return b_.CreateShuffleVector(vector, backwards(Builder::width_of(vector)));
 }
 
-template <class Instruction>
-Instruction* MemoryEmitter::tagged(Instruction* access, const Memory& memory, bool is_load) {
+Value* MemoryEmitter::tagged(llvm::Instruction* access, const Memory& memory, bool is_load) {
   if (memory.scope) access->setMetadata(llvm::LLVMContext::MD_alias_scope, memory.scope);
   if (memory.noalias) access->setMetadata(llvm::LLVMContext::MD_noalias, memory.noalias);
   if (is_load && memory.read_only)

@@ -67,8 +67,7 @@ class MemoryEmitter {
   Value* reversed(Value* vector);
   llvm::Type* vector_type(const Memory& memory);
   llvm::Align alignment(const Memory& memory) const;
-  template <class Instruction>
-  Instruction* tagged(Instruction* access, const Memory& memory, bool is_load);
+  Value* tagged(llvm::Instruction* access, const Memory& memory, bool is_load);
 
   Builder& b_;
   sym::Context& cx_;

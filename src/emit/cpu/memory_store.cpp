@@ -94,8 +94,8 @@ void MemoryEmitter::store_row(const Memory& memory, const Place& place, Value* v
   }
   if (mode != StoreMode::kSet) {
     Value* fill = llvm::Constant::getNullValue(vector_type(memory));
-    Value* old = b_.CreateMaskedLoad(vector_type(memory), at, alignment(memory), mask, fill);
-    tagged(llvm::cast<llvm::Instruction>(old), memory, true);
+    Value* old =
+        tagged(b_.CreateMaskedLoad(vector_type(memory), at, alignment(memory), mask, fill), memory, true);
     value = combined(memory, mode, to_register(memory.type, old), value);
   }
   tagged(b_.CreateMaskedStore(to_memory(memory.type, value), at, alignment(memory), mask), memory, false);

@@ -33,6 +33,8 @@ Value* ScalarEmitter::cast(Value* x, DType from, DType to) {
     return is_signed ? b_.CreateSIToFP(x, target) : b_.CreateUIToFP(x, target);
   }
   if (ir::is_float(from)) {
+    // The table has u32 as the low bits of an i64.
+    if (to == DType::kU32) return b_.CreateTrunc(float_to_int(b_, x, {64, true}), target);
     const bool to_signed = ir::dtype_class(to) == ir::DTypeClass::kSigned;
     return float_to_int(b_, x, {static_cast<unsigned>(8 * ir::dtype_bytes(to)), to_signed});
   }

@@ -26,7 +26,8 @@ using sym::Expr;
 using Index = std::vector<Expr>;
 using Sizes = std::vector<Expr>;
 
-// Elements in memory: element (k0, k1, ...) is offset + sum of k*stride elements behind the buffer's first one.
+// Elements in memory: element (k0, k1, ...) is offset + sum of k*stride elements behind the buffer's first
+// one.
 struct Tensor {
   BufferId buffer;
   Expr offset;
@@ -87,8 +88,8 @@ class Body {
   Val real(DType type, double value);  // converted as a cast would
   Val integer(DType type, int64_t value);
   Val scalar(const Scalar& scalar, DType type);
-  Val index(Expr expr);       // i64
-  Val predicate(Expr expr);   // bool
+  Val index(Expr expr);      // i64
+  Val predicate(Expr expr);  // bool
   Val load(const Tensor& tensor, const Index& index);
   Val load_at(const Tensor& tensor, Expr address, Expr guard = {}, double otherwise = 0);
   Val load_if(Expr guard, const Tensor& tensor, const Index& index, double otherwise);

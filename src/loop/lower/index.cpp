@@ -140,9 +140,8 @@ Refusal lower_index(Op& op) {
   Tensor x = op.tensor(0);
   Advanced advanced;
   if (Refusal r = read_advanced(op, x, advanced)) return r;
-  pointwise(op, op.result(0), [&](Body& b, const Index& index) {
-    return b.load(x, advanced_position(b, x, advanced, index));
-  });
+  pointwise(op, op.result(0),
+            [&](Body& b, const Index& index) { return b.load(x, advanced_position(b, x, advanced, index)); });
   return {};
 }
 

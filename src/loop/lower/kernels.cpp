@@ -108,7 +108,9 @@ void Promotion::combine(std::optional<DType>& category, DType type) {
   if (!category) refused_ = true;
 }
 
-void Promotion::add(const Tensor& tensor) { combine(tensor.rank() == 0 ? zero_dims_ : dims_, tensor.dtype()); }
+void Promotion::add(const Tensor& tensor) {
+  combine(tensor.rank() == 0 ? zero_dims_ : dims_, tensor.dtype());
+}
 
 void Promotion::add(const Scalar& scalar) {
   combine(scalars_, scalar.is_bool() ? DType::kBool : scalar.is_integer() ? DType::kI64 : DType::kF32);

@@ -14,7 +14,8 @@ Val read(Body& b, const Tensor& tensor, const Index& index, DType type);
 using PointFunction = std::function<Val(Body& b, const Index& index)>;
 void pointwise(Op& op, const Tensor& out, const PointFunction& value);
 
-// For every point of the dimensions that `folded` does not name: folds over those that it does, then finishes.
+// For every point of the dimensions that `folded` does not name: folds over those that it does, then
+// finishes.
 //   fold:   inside the loop over the folded dimensions; returns `reduce` values
 //   finish: after it; `index` has 0 at the folded dimensions
 struct Fold {

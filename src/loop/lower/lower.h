@@ -16,15 +16,15 @@
 //     }
 //   }
 //
-// Every operator becomes kernels of its own, one nest for each buffer or group of buffers that it writes, or a
-// call with the reason why; nothing is fused, inlined or shared here. What an operator computes follows eager
-// PyTorch on the CPU. An operator that only says how memory is seen (a permute, a slice) makes no kernel: its
-// result is a view, and a load through a view is an address in the buffer below it. The rows are in
-// loop/lower/pointwise.def (functions of one element of each operand), loop/lower/aten.def (everything else)
-// and loop/lower/calls.def (operators that are called, with the reason).
+// Every operator becomes kernels of its own, one nest for each buffer or group of buffers that it writes, or
+// a call with the reason why; nothing is fused, inlined or shared here. What an operator computes follows
+// eager PyTorch on the CPU. An operator that only says how memory is seen (a permute, a slice) makes no
+// kernel: its result is a view, and a load through a view is an address in the buffer below it. The rows are
+// in loop/lower/pointwise.def (functions of one element of each operand), loop/lower/aten.def (everything
+// else) and loop/lower/calls.def (operators that are called, with the reason).
 //
-// A graph's value keeps its name, its type and its strides as the buffer of the program. Outputs are values whose
-// memory the program returns; buffers of inputs are never written.
+// A graph's value keeps its name, its type and its strides as the buffer of the program. Outputs are values
+// whose memory the program returns; buffers of inputs are never written.
 #pragma once
 
 #include <string>
@@ -36,8 +36,8 @@
 namespace jumar::loop {
 
 struct LowerOptions {
-  bool strict = false;             // every demote rounds (Program::strict)
-  std::vector<std::string> call;   // operators to call although there is a lowering: "aten.mul.Tensor"
+  bool strict = false;            // every demote rounds (Program::strict)
+  std::vector<std::string> call;  // operators to call although there is a lowering: "aten.mul.Tensor"
 };
 
 // A diagnostic only for graphs that no program can express; an operator without lowering is a call.

@@ -49,8 +49,7 @@ void Lowering::declare_inputs() {
     const graph::Input& input = graph_.inputs[k];
     const graph::Value& value = graph_.values[input.value];
     if (value.kind == ValueKind::kTensor) {
-      Storage storage =
-          input.kind == graph::InputKind::kParameter ? Storage::kParameter : Storage::kInput;
+      Storage storage = input.kind == graph::InputKind::kParameter ? Storage::kParameter : Storage::kInput;
       Tensor tensor = make_result(input.value, storage);
       program_.buffers[tensor.buffer].index = k;
     } else if (value.kind == ValueKind::kInt) {
@@ -181,8 +180,8 @@ Refusal Lowering::try_lowering(const graph::Node& node) {
   if (Refusal refusal = function(op)) return refusal;
   for (graph::ValueId id : node.results) {
     const graph::Value& value = graph_.values[id];
-    CHECK(value.kind != ValueKind::kTensor || is_bound(id) || !is_used(id), "the lowering of {} leaves out %{}", node.op,
-          value.name);
+    CHECK(value.kind != ValueKind::kTensor || is_bound(id) || !is_used(id),
+          "the lowering of {} leaves out %{}", node.op, value.name);
   }
   return {};
 }
@@ -233,8 +232,8 @@ void Lowering::add_schema(const std::string& op, ir::Schema schema) {
   schemas_.emplace(op, std::move(schema));
 }
 
-// A called view hands out the memory of its operand, but a temp's memory is used again after its last use: a copy
-// that belongs to the called op takes its place.
+// A called view hands out the memory of its operand, but a temp's memory is used again after its last use: a
+// copy that belongs to the called op takes its place.
 void Lowering::guard_alias(const graph::Node& node, ArgList& args) {
   if (!is_alias_op(node.op) || args.empty()) return;
   BufferId* operand = std::get_if<BufferId>(&args[0].data);

@@ -6,9 +6,9 @@
 //     return {};
 //   }
 //
-// A lowering function appends kernels and says nothing, or gives the reason why the operator has to be called;
-// what it appended is then taken back. A result's buffer comes into being when the function asks for it, or the
-// function binds the result as a view of memory that is there already.
+// A lowering function appends kernels and says nothing, or gives the reason why the operator has to be
+// called; what it appended is then taken back. A result's buffer comes into being when the function asks for
+// it, or the function binds the result as a view of memory that is there already.
 #pragma once
 
 #include <functional>

@@ -195,7 +195,7 @@ Refusal lower_rms_norm(Op& op) {
   if (!ir::is_float(space.acc())) return "no float";
   Tensor x = op.tensor(0);
   if (!op.has(3) && ir::is_low_precision(x.dtype())) return "an epsilon that depends on a narrow type";
-  double eps = op.has(3)                      ? op.number(3)
+  double eps = op.has(3)                    ? op.number(3)
                : space.acc() == DType::kF64 ? std::numeric_limits<double>::epsilon()
                                             : std::numeric_limits<float>::epsilon();
   Tensor rstd = stat_memory(op, space, 1, "rstd");

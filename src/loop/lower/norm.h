@@ -1,7 +1,8 @@
 // The space in which a normalization works, so that layer, group and batch norm are the same code.
 //
-// Elements are folded together along the space's folded dimensions; a group's numbers (mean, rstd) have size 1
-// there. A batch norm of x[N, C, H, W] folds N, H and W; a group norm sees x as [N, groups, C/groups, H, W].
+// Elements are folded together along the space's folded dimensions; a group's numbers (mean, rstd) have size
+// 1 there. A batch norm of x[N, C, H, W] folds N, H and W; a group norm sees x as [N, groups, C/groups, H,
+// W].
 #pragma once
 
 #include "loop/lower/kernels.h"

@@ -84,7 +84,7 @@ Refusal lower_layer_norm_backward(Op& op) {
 // Arguments: grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask.
 Refusal lower_group_norm_backward(Op& op) {
   NormSpace space = NormSpace::group(op.low(), op.tensor(1), op.integer(8));
-  Backward in{space.elements(op.tensor(0)),  space.elements(op.tensor(1)), space.stats(op.tensor(2)),
+  Backward in{space.elements(op.tensor(0)), space.elements(op.tensor(1)), space.stats(op.tensor(2)),
               space.stats(op.tensor(3)), weights_of(op, space, 4)};
   return backward(op, space, in);
 }
@@ -120,13 +120,12 @@ Refusal batch_backward_evaluated(Op& op, const NormSpace& space, Backward in, si
 Refusal batch_backward_trained(Op& op, const NormSpace& space, const Backward& in) {
   Tensor along = op.temp("along", space.acc(), space.stat_sizes());
   Tensor total = op.temp("total", space.acc(), space.stat_sizes());
-  fold_sums(
-      op, space, space.folded(),
-      [&](Body& b, const Index& index) {
-        Val grad = at(b, space, in.grad, index);
-        return std::vector<Val>{grad * normalized(b, space, in, index), grad};
-      },
-      {along, total});
+  fold_sums(op, space, space.folded(),
+            [&](Body& b, const Index& index) {
+              Val grad = at(b, space, in.grad, index);
+              return std::vector<Val>{grad * normalized(b, space, in, index), grad};
+            },
+            {along, total});
   for (size_t k : {1, 2}) {
     if (!op.has_result(k)) continue;
     const Tensor& sum = k == 1 ? along : total;

@@ -183,9 +183,7 @@ Val logaddexp(Val a, Val b) {
   return select(same_infinity, a, highest + log1p(exp(-abs(a - b))));
 }
 
-Val xlogy(Val a, Val b) {
-  return select(isnan(b), b, select(equal(a, 0.0), 0.0, a * log(b)));
-}
+Val xlogy(Val a, Val b) { return select(isnan(b), b, select(equal(a, 0.0), 0.0, a * log(b))); }
 
 // Arguments: x, eps.
 Val logit(const Args& x) {
@@ -226,7 +224,8 @@ Val nan_to_num(const Args& x) {
   auto replacement = [&](size_t k, double otherwise) {
     return x.has(k) ? x[k] : x.body().real(value.type, otherwise);
   };
-  Val finite = select(isinf(value), select(value > 0.0, replacement(2, limit), replacement(3, -limit)), value);
+  Val finite =
+      select(isinf(value), select(value > 0.0, replacement(2, limit), replacement(3, -limit)), value);
   return select(isnan(value), replacement(1, 0), finite);
 }
 

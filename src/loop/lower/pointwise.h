@@ -7,7 +7,8 @@ namespace jumar::loop::lowering {
 
 // In what type a row's operands arrive.
 enum class Operands : uint8_t {
-  kArith,    // the compute type of the result, no bool; scalars are not rounded to the result's type first (torch's opmath)
+  kArith,    // the compute type of the result, no bool; scalars are not rounded to the result's type first
+             // (torch's opmath)
   kAny,      // as kArith, for bools too
   kExact,    // as kArith, but operands are first rounded to the result's type, as picking one of them demands
   kFloat,    // as kArith, and only for floats

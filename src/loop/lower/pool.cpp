@@ -1,5 +1,6 @@
-// Pools over windows of the last two dimensions. The forward folds a window per element of the result; the backward
-// folds, per element of the input, the windows that hold it, so that no two points store to one address.
+// Pools over windows of the last two dimensions. The forward folds a window per element of the result; the
+// backward folds, per element of the input, the windows that hold it, so that no two points store to one
+// address.
 #include <cmath>
 
 #include "loop/lower/kernels.h"
@@ -162,8 +163,8 @@ Val average_divisor(Body& b, const Average& a, Expr row, Expr column, DType acc)
   if (a.divisor) return real_of(b, *a.divisor, acc);
   bool always_whole = !w.ceil_mode && (a.count_pads || (w.rows.pad == 0 && w.columns.pad == 0));
   if (always_whole) return b.real(acc, static_cast<double>(w.rows.kernel * w.columns.kernel));
-  Expr count = cx.mul(window_count(cx, w.rows, row, a.count_pads),
-                      window_count(cx, w.columns, column, a.count_pads));
+  Expr count =
+      cx.mul(window_count(cx, w.rows, row, a.count_pads), window_count(cx, w.columns, column, a.count_pads));
   // A window that does not exist is asked too, in the backward, and must not make 0/0 of its zeros.
   return real_of(b, cx.max(count, cx.constant(1)), acc);
 }
@@ -202,7 +203,8 @@ void backward_kernel(Op& op, const Windows& w, const WindowValue& value) {
     Expr k0 = b.inner(cx.constant(windows_per_input(w.rows)));
     Expr k1 = b.inner(cx.constant(windows_per_input(w.columns)));
     size_t n = index.size();
-    Spot row = window_spot(cx, w.rows, index[n - 2], k0), column = window_spot(cx, w.columns, index[n - 1], k1);
+    Spot row = window_spot(cx, w.rows, index[n - 2], k0),
+         column = window_spot(cx, w.columns, index[n - 1], k1);
     Index window = index;
     window[n - 2] = row.at;
     window[n - 1] = column.at;
@@ -262,7 +264,8 @@ Expr adaptive_end(sym::Context& cx, Expr in, Expr out, Expr o) {
 // The longest window; windows are equally long where the division is exact.
 Expr adaptive_length(const Lowering& low, Expr in, Expr out) {
   sym::Context& cx = low.cx();
-  if (sym::proves_divisible(cx, in, out, low.facts())) return sym::simplified(cx, cx.floordiv(in, out), low.facts());
+  if (sym::proves_divisible(cx, in, out, low.facts()))
+    return sym::simplified(cx, cx.floordiv(in, out), low.facts());
   return cx.add(cx.ceildiv(in, out), 1);
 }
 

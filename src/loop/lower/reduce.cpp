@@ -71,7 +71,8 @@ Refusal lower_mean_dims(Op& op) { return mean(op, 1, 2); }
 Refusal lower_count_nonzero(Op& op) {
   Plan p = plan(op, std::nullopt, std::nullopt, DType::kBool);
   if (op.has(1)) p.folded = op.dim_mask(1, p.x.rank());
-  fold(op, p, ReduceKind::kSum, op.result(0), [](Val v) { return v.body->to(v, DType::kI64); }, same);
+  fold(
+      op, p, ReduceKind::kSum, op.result(0), [](Val v) { return v.body->to(v, DType::kI64); }, same);
   return {};
 }
 
@@ -257,13 +258,17 @@ Refusal lower_vector_norm(Op& op) {
   if (!order || !ir::is_float(p.acc)) return "an order that is not known, or no float";
   Tensor out = op.result(0);
   if (*order == 2) {
-    fold(op, p, ReduceKind::kSum, out, [](Val v) { return v * v; }, [](Val v) { return sqrt(v); });
+    fold(
+        op, p, ReduceKind::kSum, out, [](Val v) { return v * v; }, [](Val v) { return sqrt(v); });
   } else if (*order == 1) {
-    fold(op, p, ReduceKind::kSum, out, [](Val v) { return abs(v); }, same);
+    fold(
+        op, p, ReduceKind::kSum, out, [](Val v) { return abs(v); }, same);
   } else if (*order == HUGE_VAL) {
-    fold(op, p, ReduceKind::kMax, out, [](Val v) { return abs(v); }, same);
+    fold(
+        op, p, ReduceKind::kMax, out, [](Val v) { return abs(v); }, same);
   } else if (*order == -HUGE_VAL) {
-    fold(op, p, ReduceKind::kMin, out, [](Val v) { return abs(v); }, same);
+    fold(
+        op, p, ReduceKind::kMin, out, [](Val v) { return abs(v); }, same);
   } else {
     return "an order other than 1, 2 and infinity";
   }
@@ -282,8 +287,7 @@ Refusal running(Op& op, ScanKind kind) {
   size_t dim = op.dim(1, x.rank());
   op.low().kernel(op, [&](Body& b) {
     Index index;
-    for (size_t k = 0; k < x.rank(); ++k)
-      index.push_back(k == dim ? b.cx().constant(0) : b.keep(x.size(k)));
+    for (size_t k = 0; k < x.rank(); ++k) index.push_back(k == dim ? b.cx().constant(0) : b.keep(x.size(k)));
     b.begin_stage();
     if (x.rank() > 0) index[dim] = b.inner(x.size(dim));
     Val value = b.to(b.to(b.load(x, index), out.dtype()), acc);

@@ -71,7 +71,8 @@ Refusal lower_flip(Op& op) {
   auto dims = op.constants(1);
   if (!dims) return "the dimensions are no constants";
   std::vector<bool> flipped(x.rank(), false);
-  for (int64_t d : *dims) flipped.at(static_cast<size_t>(d < 0 ? d + static_cast<int64_t>(x.rank()) : d)) = true;
+  for (int64_t d : *dims)
+    flipped.at(static_cast<size_t>(d < 0 ? d + static_cast<int64_t>(x.rank()) : d)) = true;
   moved(op, x, [&](sym::Context& cx, const Index& index) {
     Index from = index;
     for (size_t k = 0; k < x.rank(); ++k) {
@@ -293,7 +294,8 @@ Expr slice_start(const Op& op, size_t k, Expr size) {
   sym::Context& cx = op.low().cx();
   if (!op.has(k)) return cx.constant(0);
   Expr start = op.integer(k);
-  if (sym::proves_lt(cx, start, cx.constant(0), op.low().facts())) start = cx.max(cx.add(start, size), cx.constant(0));
+  if (sym::proves_lt(cx, start, cx.constant(0), op.low().facts()))
+    start = cx.max(cx.add(start, size), cx.constant(0));
   if (!sym::proves_le(cx, start, size, op.low().facts())) start = cx.min(start, size);
   return start;
 }
@@ -317,8 +319,8 @@ Refusal unknown_sign(const Op& op, size_t k) {
   if (!op.has(k)) return {};
   sym::Context& cx = op.low().cx();
   Expr zero = cx.constant(0), value = op.integer(k);
-  bool known = sym::proves_le(cx, zero, value, op.low().facts()) ||
-               sym::proves_lt(cx, value, zero, op.low().facts());
+  bool known =
+      sym::proves_le(cx, zero, value, op.low().facts()) || sym::proves_lt(cx, value, zero, op.low().facts());
   return known ? Refusal() : Refusal("the sign of a position is not known");
 }
 
@@ -367,8 +369,8 @@ Refusal lower_select_backward(Op& op) {
   return strip_in(op, op.tensor(0), point_strip(op, 2, 3, op.result(0)), true, nullptr);
 }
 
-// Arguments: self, src, size, stride, storage_offset. The places count from the beginning of self's storage, so
-// self must be all of it, in the order of the result.
+// Arguments: self, src, size, stride, storage_offset. The places count from the beginning of self's storage,
+// so self must be all of it, in the order of the result.
 Refusal lower_as_strided_scatter(Op& op) {
   Tensor x = op.tensor(0), piece = op.tensor(1), out = op.result(0);
   const Buffer& storage = op.low().buffer(x.buffer);

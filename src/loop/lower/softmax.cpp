@@ -35,7 +35,9 @@ Tensor fold_rows(Op& op, const Row& row, ReduceKind kind, std::string_view name,
   f.sizes = row.x.sizes();
   f.folded = row.folded;
   f.fold = [&](Body& b, const Index& index) { return std::vector<Val>{b.reduce(kind, value(b, index))}; };
-  f.finish = [&](Body& b, const Index& index, const std::vector<Val>& folds) { b.store(out, index, folds[0]); };
+  f.finish = [&](Body& b, const Index& index, const std::vector<Val>& folds) {
+    b.store(out, index, folds[0]);
+  };
   fold_kernel(op, f);
   return out;
 }

@@ -8,8 +8,8 @@ namespace jumar::loop::lowering {
 namespace {
 
 // Each row of pointwise.def as a lowering function.
-#define JUMAR_POINTWISE(aten, operands, element) \
-  [](Op& op) -> Refusal {                        \
+#define JUMAR_POINTWISE(aten, operands, element)                                                  \
+  [](Op& op) -> Refusal {                                                                         \
     return lower_pointwise(op, Operands::operands, [](const Args& x) -> Val { return element; }); \
   },
 constexpr LowerFunction kPointwise[] = {
@@ -47,18 +47,41 @@ constexpr CallRow kCalls[] = {
 
 // Operators whose result is their first operand's memory.
 constexpr std::string_view kAliases[] = {
-    "aten._conj.default",        "aten._neg_view.default", "aten._reshape_alias.default",
-    "aten.alias.default",        "aten.as_strided.default", "aten.chunk.default",
-    "aten.detach.default",       "aten.diagonal.default",  "aten.expand.default",
-    "aten.imag.default",         "aten.lift_fresh.default", "aten.movedim.int",
-    "aten.narrow.default",       "aten.numpy_T.default",   "aten.permute.default",
-    "aten.real.default",         "aten.select.int",        "aten.slice.Tensor",
-    "aten.split.Tensor",         "aten.split.sizes",       "aten.split_with_sizes.default",
-    "aten.squeeze.default",      "aten.squeeze.dim",       "aten.squeeze.dims",
-    "aten.swapaxes.default",     "aten.t.default",         "aten.transpose.int",
-    "aten.unbind.int",           "aten.unfold.default",    "aten.unsqueeze.default",
-    "aten.view.default",         "aten.view.dtype",        "aten.view_as_complex.default",
-    "aten.view_as_real.default", "aten._unsafe_view.default",
+    "aten._conj.default",
+    "aten._neg_view.default",
+    "aten._reshape_alias.default",
+    "aten.alias.default",
+    "aten.as_strided.default",
+    "aten.chunk.default",
+    "aten.detach.default",
+    "aten.diagonal.default",
+    "aten.expand.default",
+    "aten.imag.default",
+    "aten.lift_fresh.default",
+    "aten.movedim.int",
+    "aten.narrow.default",
+    "aten.numpy_T.default",
+    "aten.permute.default",
+    "aten.real.default",
+    "aten.select.int",
+    "aten.slice.Tensor",
+    "aten.split.Tensor",
+    "aten.split.sizes",
+    "aten.split_with_sizes.default",
+    "aten.squeeze.default",
+    "aten.squeeze.dim",
+    "aten.squeeze.dims",
+    "aten.swapaxes.default",
+    "aten.t.default",
+    "aten.transpose.int",
+    "aten.unbind.int",
+    "aten.unfold.default",
+    "aten.unsqueeze.default",
+    "aten.view.default",
+    "aten.view.dtype",
+    "aten.view_as_complex.default",
+    "aten.view_as_real.default",
+    "aten._unsafe_view.default",
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Images of another size. Positions between pixels are computed in the body, in the type in which eager computes
-// them, and checked like any index that is not known to be inside.
+// Images of another size. Positions between pixels are computed in the body, in the type in which eager
+// computes them, and checked like any index that is not known to be inside.
 #include "loop/lower/kernels.h"
 #include "loop/lower/rows.h"
 

@@ -1,5 +1,5 @@
-// Operators that only say how memory is seen. The graph's type gives sizes and strides of the result; what is left
-// to find is where its first element lies.
+// Operators that only say how memory is seen. The graph's type gives sizes and strides of the result; what is
+// left to find is where its first element lies.
 #include "loop/lower/kernels.h"
 #include "loop/lower/rows.h"
 
@@ -118,8 +118,8 @@ Refusal lower_diagonal(Op& op) {
   return {};
 }
 
-// Strides of the whole storage: only where the storage is known to begin at its buffer's first element, and to
-// reach as far as the result does.
+// Strides of the whole storage: only where the storage is known to begin at its buffer's first element, and
+// to reach as far as the result does.
 Refusal lower_as_strided(Op& op) {
   Tensor x = op.tensor(0);
   sym::Context& cx = op.low().cx();

@@ -1,5 +1,5 @@
-// Lowered operators against eager PyTorch: every case of lower/*.cases (written by lower/make_cases.py) is read,
-// lowered and interpreted, and its results are compared with what eager computed.
+// Lowered operators against eager PyTorch: every case of lower/*.cases (written by lower/make_cases.py) is
+// read, lowered and interpreted, and its results are compared with what eager computed.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -88,7 +88,8 @@ void expect_equal(const TensorView& actual, const Values& expected, double toler
     double got = as_double(value), want = std::stod(word);
     bool same = std::isnan(want) ? std::isnan(got)
                                  : got == want || std::abs(got - want) <= tolerance * (1 + std::abs(want));
-    EXPECT_TRUE(same) << "output " << output << ", element " << next - 1 << ": " << got << " instead of " << want;
+    EXPECT_TRUE(same) << "output " << output << ", element " << next - 1 << ": " << got << " instead of "
+                      << want;
   });
 }
 
@@ -121,7 +122,8 @@ void run_case(const Case& test) {
     ASSERT_TRUE(view) << "output " << k << " is no tensor";
     expect_equal(*view, test.expected[k], test.tolerance, k);
   }
-  if (!had_failure && ::testing::Test::HasFailure()) ADD_FAILURE() << test.name << "\n" << write_program(*program);
+  if (!had_failure && ::testing::Test::HasFailure())
+    ADD_FAILURE() << test.name << "\n" << write_program(*program);
 }
 
 class LowerEager : public ::testing::TestWithParam<std::string> {};
@@ -133,8 +135,8 @@ TEST_P(LowerEager, AgreesWithEager) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, LowerEager,
-                         ::testing::Values("pointwise", "broadcast", "views", "folds", "softmaxes", "norms", "moves",
-                                           "indexing", "pools", "losses"),
+                         ::testing::Values("pointwise", "broadcast", "views", "folds", "softmaxes", "norms",
+                                           "moves", "indexing", "pools", "losses"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -44,6 +44,40 @@ TEST(LoopText, GoldenFilesRoundTripAndVerify) {
   }
 }
 
+std::string with_single_spaces(const std::string& text) {
+  std::istringstream words(text);
+  std::string out = " ";
+  for (std::string word; words >> word;) out += word + " ";
+  return out;
+}
+
+// Every block of code in docs/loop.md that is loop text, spaces aside, stands in some golden file.
+TEST(LoopText, ExamplesOfTheDocumentationAreGolden) {
+  std::istringstream lines(file_text(fs::path(JUMAR_SOURCE_DIR) / "docs/loop.md"));
+  std::vector<std::string> blocks;
+  bool is_code = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) {
+      is_code = !is_code;
+      if (is_code) blocks.emplace_back();
+    } else if (is_code) {
+      blocks.back() += line + "\n";
+    }
+  }
+  std::vector<std::string> golden;
+  for (const fs::path& path : golden_files()) golden.push_back(with_single_spaces(file_text(path)));
+  size_t examples = 0;
+  for (const std::string& block : blocks) {
+    if (!block.starts_with("loop ") && !block.starts_with("nest ") && !block.starts_with("kernel ")) continue;
+    ++examples;
+    bool found = std::any_of(golden.begin(), golden.end(), [&](const std::string& text) {
+      return text.find(with_single_spaces(block)) != std::string::npos;
+    });
+    EXPECT_TRUE(found) << block;
+  }
+  EXPECT_GE(examples, 11u);
+}
+
 TEST(LoopText, KernelsPrintAlone) {
   Result<Program> program = read_program(file_text(fs::path(JUMAR_TEST_DIR) / "text/program.loop"));
   ASSERT_TRUE(program.ok());

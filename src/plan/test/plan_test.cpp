@@ -85,7 +85,8 @@ constexpr Malformed kMalformed[] = {
     {"plan @m symbols(s0 in [0, 9]) { %x: i64[2] = input 0 bind s0 = size(%x, 3) return }",
      "1:73: error[syntax]: %x has no dimension 3"},
     {"plan @m symbols(s0 in [0, 9]) { %x: i64[2] = input 0 bind s0 = shape(%x, 0) return }",
-     "1:64: error[syntax]: expected 'size', 'stride' or 'item', found 'shape'"},
+     "1:64: error[syntax]: expected 'size', 'stride', 'item', 'floor', 'ceil', 'trunc' or 'round', found "
+     "'shape'"},
     {"plan @m { check 1 return }", "1:19: error[syntax]: expected 'message', found 'return'"},
     {"plan @m { check 1 message 2 return }", "1:27: error[syntax]: expected a string, found '2'"},
     {"plan @m { return 1 2 }", "1:20: error[syntax]: expected '}', found '2'"},

@@ -1,5 +1,6 @@
 #include "runtime/executor.h"
 
+#include <cmath>
 #include <thread>
 
 #include "runtime/test/support.h"
@@ -214,6 +215,36 @@ TEST(Executor, ChecksAndNumbers) {
   EXPECT_EQ(run.outputs[1].integer, 1);
   EXPECT_EQ(run.outputs[2].integer, 3);
   expect_error(ran(*plan, {int_input(3)}), RunError::Kind::kCheck, "s0 must be even");
+}
+
+TEST(Executor, RoundedNumbersBindSymbols) {
+  auto plan = prepared(
+      R"(plan @m symbols(s0 in [0, inf], u0 in [-inf, inf], u1 in [-inf, inf], u2 in [-inf, inf], u3 in [-inf, inf]) {
+    %n: int(s0) = input 0
+    %f: float = input 1
+    %g: float = number
+    number %g = mul(s0, %f)
+    bind u0 = floor(%g)
+    bind u1 = ceil(%g)
+    bind u2 = trunc(%g)
+    bind 2*u3 = round(%g)
+    return u0, u1, u2, u3
+  })");
+  ASSERT_TRUE(plan);
+  auto given = [&](int64_t n, double f) {
+    Ran run = ran(*plan, {int_input(n), float_input(f)});
+    EXPECT_FALSE(run.error) << run.error->message;
+    std::vector<int64_t> out;
+    for (const Output& output : run.outputs) out.push_back(output.integer);
+    return out;
+  };
+  EXPECT_EQ(given(3, 0.5), (std::vector<int64_t>{1, 2, 1, 1}));
+  EXPECT_EQ(given(5, -0.5), (std::vector<int64_t>{-3, -2, -2, -1}));
+  expect_error(ran(*plan, {int_input(1), float_input(1e30)}), RunError::Kind::kNumber,
+               "a number is beyond 63 bits");
+  expect_error(ran(*plan, {int_input(1), float_input(std::nan(""))}), RunError::Kind::kNumber,
+               "a number is beyond 63 bits");
+  expect_error(ran(*plan, {int_input(7), float_input(1)}), RunError::Kind::kNumber, "7 is no value of 2*u3");
 }
 
 TEST(Executor, ItemsBindSymbolsThatSizeLaterTensors) {

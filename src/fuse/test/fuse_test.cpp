@@ -1,0 +1,137 @@
+#include "fuse/fuse.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "fuse/access.h"
+#include "fuse/test/random_graph.h"
+#include "loop/check.h"
+#include "loop/lower/lower.h"
+
+namespace jumar::fuse {
+namespace {
+
+std::string file_text(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  std::string all = text.str();
+  return all.substr(0, all.find("# EXPECT"));
+}
+
+size_t kernel_count(const loop::Program& program) {
+  size_t count = 0;
+  for (const loop::Item& item : program.items) count += std::holds_alternative<loop::Kernel>(item) ? 1 : 0;
+  return count;
+}
+
+// The text of a program, so that the fused one is read from what it prints as well.
+loop::Program reread(const loop::Program& program) {
+  return loop::read_program(loop::write_program(program)).value();
+}
+
+TEST(Fuse, GoldenInputsComputeTheSame) {
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(JUMAR_TEST_DIR)) {
+    if (entry.path().extension() != ".loop") continue;
+    ++files;
+    loop::Program before = loop::read_program(file_text(entry.path()), entry.path().filename()).value();
+    loop::Program after = reread(before);
+    FuseReport report;
+    fuse(after, {}, report);
+    Status verified = loop::verify(after);
+    ASSERT_TRUE(verified.ok()) << entry.path() << ": " << verified.error().text();
+    for (int64_t size : {2, 5}) {
+      Status same = loop::compare_programs(before, after, {.seed = 3, .symbols = {{"s0", size}}}, {});
+      EXPECT_TRUE(same.ok()) << entry.path() << ": " << same.error().text();
+    }
+  }
+  EXPECT_GE(files, 8u);
+}
+
+// The property that matters: on random graphs, static and dynamic, fusing changes no value and removes
+// kernels.
+TEST(Fuse, RandomGraphsComputeTheSame) {
+  size_t before_count = 0;
+  size_t after_count = 0;
+  for (uint64_t seed = 1; seed <= 400; ++seed) {
+    graph::Graph graph = test::RandomGraph(seed, seed % 2 == 0).make(14);
+    ASSERT_TRUE(graph::verify(graph).ok()) << graph::write_graph(graph);
+    loop::Program before = loop::lower(graph).value();
+    loop::Program after = reread(before);
+    FuseReport report;
+    fuse(after, {}, report);
+    Status verified = loop::verify(after);
+    ASSERT_TRUE(verified.ok()) << "seed " << seed << ": " << verified.error().text() << "\n"
+                               << loop::write_program(before) << loop::write_program(after);
+    Status same =
+        loop::compare_programs(before, after, {.seed = seed, .symbols = {{"s0", 2 + int64_t(seed % 5)}}}, {});
+    ASSERT_TRUE(same.ok()) << "seed " << seed << ": " << same.error().text() << "\n"
+                           << loop::write_program(before) << loop::write_program(after);
+    before_count += kernel_count(before);
+    after_count += kernel_count(after);
+  }
+  // Without fusion the test would prove nothing.
+  EXPECT_LT(after_count * 2, before_count);
+}
+
+TEST(Fuse, StopsAtTheGivenNumberOfFusions) {
+  loop::Program program = loop::read_program(file_text(JUMAR_TEST_DIR "/softmax.loop")).value();
+  loop::Program one = reread(program);
+  FuseReport report;
+  fuse(one, {.max_fusions = 1}, report);
+  EXPECT_EQ(report.inlined + report.merged + report.siblings, 1u);
+  EXPECT_TRUE(loop::compare_programs(program, one, {.symbols = {{"s0", 3}}}, {}).ok());
+}
+
+TEST(Access, InvertsMixedRadixAddresses) {
+  sym::Context cx;
+  sym::Expr s0 = cx.symbol(sym::SymbolKind::kSize, "s0");
+  sym::Expr a = cx.symbol(sym::SymbolKind::kAxis, "a"), b = cx.symbol(sym::SymbolKind::kAxis, "b");
+  sym::Expr i = cx.symbol(sym::SymbolKind::kAxis, "i"), j = cx.symbol(sym::SymbolKind::kAxis, "j");
+  sym::Facts facts;
+  facts.set_range(s0, {2, 100});
+  facts.set_extent(a, s0);
+  facts.set_extent(b, cx.constant(12));
+  facts.set_extent(i, s0);
+  facts.set_extent(j, cx.constant(12));
+  std::vector<loop::Axis> axes = {{a, s0}, {b, cx.constant(12)}};
+  // Stored transposed: b is the outer axis.
+  auto store = strided(cx, cx.add(cx.mul(b, s0), a), axes);
+  ASSERT_TRUE(store);
+  ASSERT_TRUE(sort_mixed_radix(cx, *store, facts));
+  auto values = inverted(cx, *store, cx.add(cx.mul(j, s0), i), facts);
+  ASSERT_TRUE(values);
+  EXPECT_EQ(sym::text((*values)[0]), "j");
+  EXPECT_EQ(sym::text((*values)[1]), "i");
+}
+
+TEST(Access, OverlappingAddressesAreNotMixedRadix) {
+  sym::Context cx;
+  sym::Expr a = cx.symbol(sym::SymbolKind::kAxis, "a"), b = cx.symbol(sym::SymbolKind::kAxis, "b");
+  sym::Facts facts;
+  facts.set_extent(a, cx.constant(4));
+  facts.set_extent(b, cx.constant(4));
+  std::vector<loop::Axis> axes = {{a, cx.constant(4)}, {b, cx.constant(4)}};
+  auto window = strided(cx, cx.add(a, b), axes);
+  ASSERT_TRUE(window);
+  EXPECT_FALSE(sort_mixed_radix(cx, *window, facts));
+}
+
+TEST(Access, FindsWhereAnAxisMustBeCut) {
+  sym::Context cx;
+  sym::Expr i = cx.symbol(sym::SymbolKind::kAxis, "i");
+  std::vector<loop::Axis> axes = {{i, cx.constant(24)}};
+  sym::Facts facts;
+  facts.set_extent(i, cx.constant(24));
+  auto cut = cut_for(cx, cx.floordiv(cx.mul(i, 3), 12), axes, facts);
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(sym::text(cut->divisor), "4");
+  EXPECT_FALSE(cut_for(cx, cx.floordiv(i, 7), axes, facts)) << "7 does not divide 24";
+}
+
+}  // namespace
+}  // namespace jumar::fuse
