@@ -57,7 +57,7 @@ def compile_with(backend: str, module, seconds: dict):
     jumar.backend.compile_graph = timed
     seconds["reports"] = reports
     return torch.compile(
-        module, backend=lambda gm, inputs: jumar.backend.compile_dynamo_graph(gm, inputs, "", reports.append)
+        module, backend=lambda gm, inputs: jumar.backend.compile_dynamo_graph(gm, inputs, {}, reports.append)
     )
 
 

@@ -28,7 +28,7 @@ def main() -> None:
     reports: list[dict] = []
 
     def with_report(gm, example_inputs):
-        return jumar.backend.compile_dynamo_graph(gm, example_inputs, "", reports.append)
+        return jumar.backend.compile_dynamo_graph(gm, example_inputs, {}, reports.append)
 
     dynamic = True if args.dynamic else None
     runners = {

@@ -77,7 +77,11 @@ def _timm(name: str, size: int) -> Model:
     import timm
 
     torch.manual_seed(0)
-    return timm.create_model(name, pretrained=False).eval(), (_image(2, size),)
+    model = timm.create_model(name, pretrained=False).eval()
+    for parameter in model.parameters():
+        if parameter.ndim >= 2 and not parameter.any():  # a head that starts at zero would make every output zero
+            nn.init.normal_(parameter, std=0.02)
+    return model, (_image(2, size),)
 
 
 def resnet18() -> Model:

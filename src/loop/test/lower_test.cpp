@@ -216,15 +216,16 @@ TEST(Lower, NumbersFromCalls) {
 
 // What a refused lowering made is taken back, names included.
 TEST(Lower, TakesBackRefusedKernels) {
-  Program program =
-      lowered(graph_of("aten.nll_loss_forward.default(Tensor self, Tensor target, Tensor? weight, int "
-                       "reduction, SymInt ignore_index) "
-                       "-> (Tensor, Tensor)",
-                       {"f32[4, 3]", "i64[4]"},
-                       "%y: f32[], %w: f32[] = aten.nll_loss_forward.default(%x0, %x1, none, 7, -100)"));
+  Program program = lowered(
+      graph_of("aten.linalg_vector_norm.default(Tensor self, Scalar ord, int[1]? dim, bool keepdim, "
+               "ScalarType? dtype) -> (Tensor)",
+               {"f32[4, 3]"}, "%y: f32[] = aten.linalg_vector_norm.default(%x0, 3, none, false, none)"));
   ASSERT_EQ(program.items.size(), 1u);
   EXPECT_TRUE(std::holds_alternative<Call>(program.items[0]));
-  for (const Buffer& buffer : program.buffers) EXPECT_NE(buffer.storage, Storage::kTemp);
+  ASSERT_EQ(program.buffers.size(), 2u);
+  const Buffer& result = program.buffers[program.buffers.id_at(1)];
+  EXPECT_EQ(result.name, "y");
+  EXPECT_EQ(result.storage, Storage::kResult);
 }
 
 }  // namespace

@@ -219,7 +219,8 @@ TEST(Executor, ChecksAndNumbers) {
 
 TEST(Executor, RoundedNumbersBindSymbols) {
   auto plan = prepared(
-      R"(plan @m symbols(s0 in [0, inf], u0 in [-inf, inf], u1 in [-inf, inf], u2 in [-inf, inf], u3 in [-inf, inf]) {
+      R"(plan @m symbols(s0 in [0, inf], u0 in [-inf, inf], u1 in [-inf, inf],
+    u2 in [-inf, inf], u3 in [-inf, inf]) {
     %n: int(s0) = input 0
     %f: float = input 1
     %g: float = number

@@ -86,7 +86,7 @@ struct HostData {
       next *= data.sizes[k];
     }
     data.bytes.resize(values.size() * sizeof(T));
-    std::memcpy(data.bytes.data(), values.data(), data.bytes.size());
+    if (!values.empty()) std::memcpy(data.bytes.data(), values.data(), data.bytes.size());
     return data;
   }
   static HostData f32(std::vector<int64_t> sizes, const std::vector<float>& values) {

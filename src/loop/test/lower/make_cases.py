@@ -8,12 +8,14 @@ the graph, interprets the program on the inputs and compares with the expected v
 
 from __future__ import annotations
 
+import operator
 import pathlib
 import sys
 from typing import Any, Callable, NamedTuple
 
 import torch
 import torch.nn.functional as F
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from jumar.capture import graph_text
@@ -29,6 +31,9 @@ class Case(NamedTuple):
     inputs: list[torch.Tensor]
     tolerance: float = 2e-6
     symbolic: bool = True
+    # An operator that tracing would take apart is put into the graph as it is, with arguments made from the inputs.
+    operator: Any = None
+    arguments: Callable[..., list[Any]] = lambda *xs: list(xs)
 
 
 def rand(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
@@ -310,6 +315,15 @@ def norms() -> list[Case]:
 
         return run
 
+    def rms(a: torch.Tensor, weight: torch.Tensor) -> Any:
+        rstd = (a.square().mean(-1, True) + 1e-5).rsqrt()
+        return a * rstd * weight, rstd
+
+    def rms_backward(g: torch.Tensor, a: torch.Tensor, rstd: torch.Tensor, weight: torch.Tensor) -> Any:
+        with torch.enable_grad():
+            leaves = [a.clone().requires_grad_(), weight.clone().requires_grad_()]
+            return torch.autograd.grad(rms(*leaves)[0], leaves, g)
+
     def group(a: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> Any:
         return aten.native_group_norm.default(a, weight, bias, a.shape[0], 4, 9, 2, 1e-5)
 
@@ -329,6 +343,12 @@ def norms() -> list[Case]:
         Case("batch_norm_backward", batch_backward(True), [rand(2, 4, 3, 3), image, gamma, mean, var], 2e-5),
         Case("batch_norm_backward_eval", batch_backward(False), [rand(2, 4, 3, 3), image, gamma, mean, var], 2e-5),
         Case("group_norm", group, [image, gamma, beta], tolerance),
+        Case("rms_norm", rms, [x, w], 2e-5, False, aten._fused_rms_norm.default,
+             lambda a, weight: [a, [6], weight, 1e-5]),
+        Case("rms_norm_backward", rms_backward, [rand(2, 3, 6), x, rms(x, w)[1], w], 2e-5, False,
+             aten._fused_rms_norm_backward.default, lambda g, a, r, weight: [g, a, [6], r, weight, [True, True]]),
+        Case("batch_norm_update", lambda *a: aten._batch_norm_with_update_functional.default(*a, 0.1, 1e-5)[0],
+             [image, gamma, beta, mean, var], tolerance),
         Case("group_norm_backward", group_backward, [rand(2, 4, 3, 3), image, gamma], 2e-5),
     ]
 
@@ -462,6 +482,10 @@ def losses() -> list[Case]:
         gl = rand(5) if reduction == 0 else rand()
         loss("nll_backward", lambda g, a, c, v, n, r=reduction: aten.nll_loss_backward.default(g, a, c, v, r, -100, n),
              gl, logits, classes, w, torch.tensor(2.5))
+        gi = rand(2, 2, 2) if reduction == 0 else rand()
+        loss("nll2d_backward",
+             lambda g, a, c, n, r=reduction: aten.nll_loss2d_backward.default(g, a, c, None, r, -100, n),
+             gi, image, pixels, torch.tensor(8.0))
         loss("nll2d", lambda a, c, r=reduction: aten.nll_loss2d_forward.default(a, c, None, r, -100), image, pixels)
     return out
 
@@ -490,9 +514,29 @@ def results_of(case: Case, *inputs: torch.Tensor) -> list[torch.Tensor]:
     return list(results) if isinstance(results, (tuple, list)) else [results]
 
 
+def one_operator(case: Case, mode: FakeTensorMode) -> torch.fx.GraphModule:
+    graph = torch.fx.Graph()
+    nodes = []
+    for index, x in enumerate(case.inputs):
+        nodes.append(graph.placeholder(f"x{index}"))
+        nodes[-1].meta["val"] = mode.from_tensor(x)
+    call = graph.call_function(case.operator, tuple(case.arguments(*nodes)))
+    values = tuple(mode.from_tensor(x) for x in case.function(*case.inputs))
+    call.meta["val"] = values
+    results = []
+    for index, value in enumerate(values):
+        results.append(graph.call_function(operator.getitem, (call, index)))
+        results[-1].meta["val"] = value
+    graph.output(results)
+    return torch.fx.GraphModule(torch.nn.Module(), graph)
+
+
 def case_text(case: Case, mode: str) -> str:
     # A wrapper, because tracing counts the parameters of the function, defaults included.
-    gm = make_fx(lambda *xs: results_of(case, *xs), tracing_mode=mode)(*case.inputs)
+    if case.operator is not None:
+        gm = one_operator(case, FakeTensorMode())
+    else:
+        gm = make_fx(lambda *xs: results_of(case, *xs), tracing_mode=mode)(*case.inputs)
     captured = graph_text(gm, case.inputs, origins=False)
     suffix = "_symbolic" if mode == "symbolic" else ""
     text = f"=case {case.name}{suffix} {case.tolerance}\n{captured.text}"
