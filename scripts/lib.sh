@@ -5,6 +5,8 @@ venv="$root/.venv"
 build="$root/build"
 logs="$build/logs"
 mkdir -p "$logs"
+# Paths below the tree are hashed relative to it, so that clones in different folders share the compiler cache.
+export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=true
 
 say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
 fail() { printf '%s\n' "$*" >&2; exit 1; }

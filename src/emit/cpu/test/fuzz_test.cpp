@@ -37,7 +37,7 @@ class Maker {
 
   std::string program() {
     const int kept = static_cast<int>(random_.below(4));
-    for (int k = 0; k < kept; ++k) kept_.push_back({fmt::format("i{}", k), extent(kept)});
+    for (int k = 0; k < kept; ++k) kept_.push_back({fmt::format("i{}", k), extent(kept, &kept_points_)});
     const int stages = static_cast<int>(random_.between(1, 3));
     std::string nest = "    nest (" + axes(kept_) + ") {\n";
     for (int s = 0; s < stages; ++s) nest += stage(s == stages - 1);
@@ -48,10 +48,15 @@ class Maker {
   }
 
  private:
-  int64_t extent(int rank) {
-    if (random_.chance(10)) return 1;
-    if (random_.chance(rank <= 1 ? 40 : 10)) return random_.between(100, 300);
-    return random_.between(2, 40);
+  // The interpreter is slow, so the product of extents is bounded.
+  static constexpr int64_t kMaxPoints = 4000;
+
+  int64_t extent(int rank, int64_t* points) {
+    int64_t out = random_.between(2, 40);
+    if (random_.chance(rank <= 1 ? 40 : 10)) out = random_.between(100, 300);
+    if (random_.chance(10) || *points * out > kMaxPoints) out = random_.between(1, 3);
+    *points *= out;
+    return out;
   }
 
   static std::string axes(const std::vector<FuzzAxis>& list) {
@@ -181,13 +186,17 @@ class Maker {
     body_.clear();
     std::vector<FuzzAxis> inner;
     const int count = random_.chance(35) ? 0 : static_cast<int>(random_.between(1, 2));
-    for (int k = 0; k < count; ++k)
-      inner.push_back({fmt::format("r{}", inner_++), random_.chance(20) ? random_.between(60, 150) : random_.between(1, 20)});
+    int64_t points = kept_points_;
+    for (int k = 0; k < count; ++k) inner.push_back({fmt::format("r{}", inner_++), extent(count, &points)});
     std::vector<FuzzAxis> all = kept_;
     all.insert(all.end(), inner.begin(), inner.end());
     std::vector<std::string> values = known_;
     const int loads = static_cast<int>(random_.between(1, 3));
     for (int k = 0; k < loads; ++k) values.push_back(random_.chance(15) ? indirect(all) : load(all));
+    for (const std::string& position : known_positions_) {
+      values.insert(values.begin(), fresh());
+      body_ += fmt::format("        {}: f32 = cast {}\n", values.front(), position);
+    }
     const std::string value = combined(values);
     if (random_.chance(last ? 100 : 30)) store(all, value);
     if (inner.empty()) {
@@ -213,7 +222,7 @@ class Maker {
       const std::string best = fresh();
       body_ += fmt::format("        {}: i64 = reduce {} {} at {}\n", best, random_.chance(50) ? "argmax" : "argmin",
                            value, position);
-      pending_ = best;
+      known_positions_.push_back(best);
       return;
     }
     const std::string out = fresh();
@@ -227,8 +236,9 @@ class Maker {
   std::string body_;
   std::string fills_;
   std::string returned_;
-  std::string pending_;
   std::vector<std::string> known_;  // f32 values that later stages may use
+  std::vector<std::string> known_positions_;  // i64 values, likewise
+  int64_t kept_points_ = 1;
   int values_ = 0;
   int inputs_ = 0;
   int outputs_ = 0;
@@ -257,7 +267,7 @@ TEST_P(Fuzz, RandomKernels) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, Fuzz, testing::Range(1, 9));
+INSTANTIATE_TEST_SUITE_P(Seeds, Fuzz, testing::Range(1, 11));
 
 }  // namespace
 }  // namespace jumar::emit::cpu
