@@ -13,6 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kRunMark = "# RUN:";
+constexpr std::string_view kProgram = "jumar";
 constexpr std::string_view kExpectLine = "# EXPECT\n";
 
 std::optional<std::string> contents(const fs::path& path) {
@@ -70,7 +71,10 @@ void run_one(const fs::path& path, bool bless, const GoldenCommand& command, Gol
   if (!text) return fail("  it cannot be read\n");
   if (!text->starts_with(kRunMark)) return fail("  its first line is no '# RUN:' line\n");
   const size_t line_end = std::min(text->find('\n'), text->size());
-  const std::vector<std::string> arguments = words_of(std::string_view(*text).substr(kRunMark.size(), line_end - kRunMark.size()));
+  std::vector<std::string> arguments =
+      words_of(std::string_view(*text).substr(kRunMark.size(), line_end - kRunMark.size()));
+  // The command reads as it would be typed; the program's name is not an argument.
+  if (!arguments.empty() && arguments.front() == kProgram) arguments.erase(arguments.begin());
   const size_t mark = text->find("\n" + std::string(kExpectLine));
   const bool has_mark = mark != std::string::npos;
   if (!has_mark && !bless) return fail("  it has no '# EXPECT' line\n");

@@ -1,6 +1,6 @@
 // Golden tests: files that hold a command, its input and the whole of its expected output.
 //
-//   # RUN: opt --to=loop
+//   # RUN: jumar opt --to=loop
 //   graph @main {
 //     ...
 //   }

@@ -35,6 +35,7 @@ class Fusion {
     for (uint32_t b = 0; b < program_.buffers.size(); ++b) merge_readers_of(BufferId(b));
     for (uint32_t k = 0; k < dependence_.groups.size(); ++k) clean(GroupId(k));
     drop_unread();
+    gather_parameter_work();
     for (GroupId id : dependence_.ordered()) program_.items.push_back(std::move(dependence_.groups[id].item));
     drop_unused_buffers(program_);
   }
@@ -221,6 +222,37 @@ class Fusion {
   bool depend(GroupId a, GroupId b) const {
     const Group& group = dependence_.groups[a];
     return group.before.contains(b.index()) || group.after.contains(b.index());
+  }
+
+  // ---- one launch for what depends on parameters only
+
+  // Weights brought into another layout and scales made of a normalisation's statistics wait for nothing, so that
+  // one launch can do them all.
+  void gather_parameter_work() {
+    GroupId first;
+    for (uint32_t k = 0; k < dependence_.groups.size(); ++k) {
+      GroupId id(k);
+      if (!is_parameter_work(id)) continue;
+      if (!first) {
+        first = id;
+        continue;
+      }
+      loop::Kernel kernel = *dependence_.groups[first].kernel();
+      kernel.nests.push_back(std::move(*single_nest(id)));
+      take_origin(kernel, *dependence_.groups[id].kernel());
+      dependence_.merge(first, id, std::move(kernel));
+    }
+  }
+
+  bool is_parameter_work(GroupId id) {
+    loop::Nest* nest = single_nest(id);
+    if (!nest || !is_pointwise(*nest)) return false;
+    for (const loop::Stage::Line& line : nest->stages[0].body)
+      if (line.inst.kind == InstKind::kWrapIndex || line.inst.kind == InstKind::kParam) return false;
+    if (dependence_.groups[id].reads.empty()) return false;
+    for (BufferId buffer : dependence_.groups[id].reads)
+      if (program_.buffers[buffer].storage != loop::Storage::kParameter) return false;
+    return true;
   }
 
   // ---- cleaning up

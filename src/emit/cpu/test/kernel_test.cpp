@@ -40,6 +40,48 @@ void check_symbolic_sizes(const std::string& text, const std::vector<int64_t>& s
 
 const std::vector<int64_t> kSizes = {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 40, 63, 64, 65, 100, 128, 129};
 
+// The comparison itself: tilings that promise what does not hold must be found out.
+TEST(Kernel, BrokenTilingsAreSeen) {
+  const std::string write_too_much = R"(loop @main {
+  %x: f32[10] = input 0
+  %y: f32[10] = output
+  kernel @k {
+    nest (i0 in 10) tile(parallel 0, vector i0 x 8, registers 1, tail none, grain 1) {
+      stage {
+        %0: f32 = load %x[i0]
+        %1: f32 = exp %0
+        store %y[i0], %1
+      }
+    }
+  }
+  return %y
+}
+)";
+  const Status wrote = check_native(write_too_much, {});
+  ASSERT_FALSE(wrote.ok());
+  EXPECT_EQ(wrote.error().code, "bounds");
+  const std::string fold_too_much = R"(loop @main {
+  %x: f32[10] = input 0
+  %y: f32[1] = output
+  kernel @k {
+    nest () tile(parallel 0, grain 1) {
+      stage (r0 in 10) tile(vector r0 x 8, accumulators 1, tail none) {
+        %0: f32 = load %x[r0]
+        %1: f32 = reduce prod %0
+      }
+      stage {
+        store %y[0], %1
+      }
+    }
+  }
+  return %y
+}
+)";
+  const Status folded = check_native(fold_too_much, {});
+  ASSERT_FALSE(folded.ok());
+  EXPECT_EQ(folded.error().code, "different");
+}
+
 TEST(Kernel, Pointwise) {
   check_static_sizes(R"(loop @main {
   %x: f32[3, $N] = input 0
