@@ -2,9 +2,11 @@
 
 Usage: python tests/golden_scalar.py
 
-The file holds bit patterns in hexadecimal. `values f32 <bits>...` lists the operands of a type. Every other line is
-one operator on one type: `add f32 -> f32 <bits>...`, one result per operand, or per pair of operands, the second
-varying faster. `-` stands where eager raises or where the machine would trap.
+The file holds bit patterns in hexadecimal. `values1 f32 <bits>...` lists the operands of a type for
+operators with one operand, `values2` for those with two, `cast_values` for casts. Every other line is one
+operator on one type: `add f32 -> f32 <bits>...`, one result per operand, or per pair of operands, the
+second varying faster. `-` stands where nothing is promised: eager raises, the machine would trap, or
+eager's own loops differ.
 """
 
 import pathlib
@@ -15,7 +17,8 @@ import torch
 TYPES = {
     "u8": torch.uint8, "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64,
     "u16": torch.uint16, "u32": torch.uint32, "u64": torch.uint64,
-    "f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "bool": torch.bool,
+    "f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64,
+    "bool": torch.bool,
     "f8e5m2": torch.float8_e5m2, "f8e4m3fn": torch.float8_e4m3fn,
     "f8e5m2fnuz": torch.float8_e5m2fnuz, "f8e4m3fnuz": torch.float8_e4m3fnuz,
 }
@@ -26,13 +29,18 @@ SMALL_FLOATS = ["f16", "bf16", "f8e5m2", "f8e4m3fn", "f8e5m2fnuz", "f8e4m3fnuz"]
 
 INF, NAN = float("inf"), float("nan")
 # Chosen for zeros, signs, ties, limits of integer types, the edges of exp, and the smallest numbers.
-FLOAT_VALUES = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.3, -0.7, 3.0, -3.0, 7.25, -17.5, 88.5, -104.0,
+FLOAT_VALUES = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.3, -0.7, 3.0, -3.0, 7.25, -17.5, 88.5,
+                -104.0,
                 1e-3, -1e-8, 1e-40, 3e38, -3e38, INF, -INF, NAN]
 BINARY_VALUES = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 7.25, -17.5, 1e-40, 3e38, INF, -INF, NAN]
-CAST_VALUES = [0.0, -0.0, 0.4, -0.6, 1.0, -1.0, 1.5, 2.5, -2.5, 100.7, 127.0, 128.0, 200.9, 255.0, 256.0, -129.0, -255.5,
-               300.0, 448.0, 464.0, 480.0, 32767.5, 32768.0, 57344.0, 61440.0, 65504.0, 65520.0, 65536.0, 70000.0,
-               -40000.0, 2147483520.0, 2147483648.0, 3000000256.0, 4294967040.0, 4294967296.0, 5e9, -2147483648.0,
-               -3e9, 1e10 + 1024, 9.2e18, 9223372036854775808.0, 1.2e19, 1.9e19, -9.3e18, 3e38, 1e-3, 1e-5, 6e-8, 2e-8,
+CAST_VALUES = [0.0, -0.0, 0.4, -0.6, 1.0, -1.0, 1.5, 2.5, -2.5, 100.7, 127.0, 128.0, 200.9, 255.0, 256.0,
+               -129.0, -255.5,
+               300.0, 448.0, 464.0, 480.0, 32767.5, 32768.0, 57344.0, 61440.0, 65504.0, 65520.0, 65536.0,
+               70000.0,
+               -40000.0, 2147483520.0, 2147483648.0, 3000000256.0, 4294967040.0, 4294967296.0, 5e9,
+               -2147483648.0,
+               -3e9, 1e10 + 1024, 9.2e18, 9223372036854775808.0, 1.2e19, 1.9e19, -9.3e18, 3e38, 1e-3, 1e-5,
+               6e-8, 2e-8,
                1e-40, 1.00390625, 1.01171875, 1.00048828125, 1.00146484375, 1 / 3, INF, -INF, NAN]
 DOUBLE_CAST_VALUES = CAST_VALUES + [1e300, -1e300, 1e-300, 2147483647.5, 1.0000000596046448, 1.00390625000001,
                                     3000000001.0]
@@ -43,7 +51,8 @@ def integer_values(name, few=False):
     if name.startswith("u"):
         values = [0, 1, 2, 3, 7, bits, bits - 1, bits + 1, 100, 2 ** (bits - 1), 2**bits - 1]
     else:
-        values = [0, 1, -1, 2, -3, 7, bits, bits - 1, bits + 1, 100, -100, 2 ** (bits - 1) - 1, -(2 ** (bits - 1))]
+        values = [0, 1, -1, 2, -3, 7, bits, bits - 1, bits + 1, 100, -100, 2 ** (bits - 1) - 1,
+        -(2 ** (bits - 1))]
     return values if few else values + [5, 6, 13, 50, 127]
 
 
@@ -71,12 +80,16 @@ def computed(function, *operands):
 
 
 UNARY_IF = {"neg": torch.neg, "abs": torch.abs, "sign": torch.sign}
-UNARY_F = {"floor": torch.floor, "ceil": torch.ceil, "trunc": torch.trunc, "round": torch.round, "sqrt": torch.sqrt,
+UNARY_F = {"floor": torch.floor, "ceil": torch.ceil, "trunc": torch.trunc, "round": torch.round,
+           "sqrt": torch.sqrt,
            "rsqrt": torch.rsqrt, "reciprocal": torch.reciprocal, "exp": torch.exp, "exp2": torch.exp2,
-           "expm1": torch.expm1, "log": torch.log, "log2": torch.log2, "log10": torch.log10, "log1p": torch.log1p,
+           "expm1": torch.expm1, "log": torch.log, "log2": torch.log2, "log10": torch.log10,
+           "log1p": torch.log1p,
            "sin": torch.sin, "cos": torch.cos, "tan": torch.tan, "asin": torch.asin, "acos": torch.acos,
-           "atan": torch.atan, "sinh": torch.sinh, "cosh": torch.cosh, "tanh": torch.tanh, "asinh": torch.asinh,
-           "acosh": torch.acosh, "atanh": torch.atanh, "erf": torch.erf, "erfc": torch.erfc, "erfinv": torch.erfinv,
+           "atan": torch.atan, "sinh": torch.sinh, "cosh": torch.cosh, "tanh": torch.tanh,
+           "asinh": torch.asinh,
+           "acosh": torch.acosh, "atanh": torch.atanh, "erf": torch.erf, "erfc": torch.erfc,
+           "erfinv": torch.erfinv,
            "lgamma": torch.lgamma, "digamma": torch.digamma, "sigmoid": torch.sigmoid}
 PREDICATES = {"isnan": torch.isnan, "isinf": torch.isinf, "signbit": torch.signbit}
 BINARY_IF = {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "fmax": torch.fmax, "fmin": torch.fmin,
@@ -126,7 +139,8 @@ def binary(table, names, result=None, traps=lambda name, a, b: False):
             pairs = [(a, b) for a in values for b in values]
             allowed = [pair for pair in pairs if not traps(name, *pair)]
             try:
-                value = computed(function, tensor(name, [a for a, _ in allowed]), tensor(name, [b for _, b in allowed]))
+                value = computed(function, tensor(name, [a for a, _ in allowed]), tensor(name, [b for _,
+                b in allowed]))
             except (RuntimeError, NotImplementedError):
                 continue
             if value.dtype != TYPES[out]:
@@ -155,7 +169,8 @@ def casts():
         for target in TYPES:
             # Both eager's vector loop and its scalar one; where they differ nothing is promised.
             wide = computed(lambda x: x.to(TYPES[target]), operand)
-            narrow = torch.cat([operand[k:k + 1].to(TYPES[target]).view(torch.uint8) for k in range(len(values))])
+            single = [operand[k:k + 1].to(TYPES[target]).view(torch.uint8) for k in range(len(values))]
+            narrow = torch.cat(single)
             first, second = bits(target, wide), bits(target, narrow.view(TYPES[target]))
             # Compilers fold the one NaN of these types to another integer than the machine gives.
             nans = operand.to(torch.float32).isnan().tolist()

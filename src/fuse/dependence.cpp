@@ -112,6 +112,8 @@ Dependence::Dependence(loop::Program& program)
     groups.add(std::move(group));
   }
   program.items.clear();
+  for (uint32_t b = 0; b < writers_.size(); ++b)
+    if (writers_[b].size() > 1) written_in_parts_.insert(BufferId(b));
   for (const loop::Arg& output : program.outputs)
     ir::for_each_ref(output, [&](auto ref) {
       if constexpr (std::is_same_v<decltype(ref), BufferId>) escapes_[root(ref).index()] = true;
@@ -122,16 +124,12 @@ Dependence::Dependence(loop::Program& program)
   std::map<std::string, uint32_t> symbol_definers;
   std::map<uint32_t, uint32_t> number_definers;
   std::optional<uint32_t> last_ordered;
-  auto edge = [&](uint32_t from, uint32_t to) {
-    groups[GroupId(from)].after.insert(to);
-    groups[GroupId(to)].before.insert(from);
-  };
   for (uint32_t k = 0; k < groups.size(); ++k) {
     Group& group = groups[GroupId(k)];
     for (const std::string& name : unbacked_of(program_, group))
-      if (auto it = symbol_definers.find(name); it != symbol_definers.end()) edge(it->second, k);
+      if (auto it = symbol_definers.find(name); it != symbol_definers.end()) add_edge(it->second, k);
     auto number_used = [&](loop::NumberId number) {
-      if (auto it = number_definers.find(number.index()); it != number_definers.end()) edge(it->second, k);
+      if (auto it = number_definers.find(number.index()); it != number_definers.end()) add_edge(it->second, k);
     };
     auto args = [&](const loop::ArgList& list) {
       for (const loop::Arg& arg : list)
@@ -148,7 +146,7 @@ Dependence::Dependence(loop::Program& program)
       args(call->args);
       for (sym::Expr symbol : call->defines) symbol_definers[symbol.symbol_name()] = k;
       if (loop::is_ordered_call(call->op)) {
-        if (last_ordered) edge(*last_ordered, k);
+        if (last_ordered) add_edge(*last_ordered, k);
         last_ordered = k;
       }
     } else if (const auto* host = std::get_if<loop::HostOp>(&group.item)) {
@@ -163,22 +161,33 @@ void Dependence::add_edges(uint32_t index) {
   for (BufferId id : group.reads) {
     for (uint32_t writer : writers_[id.index()]) {
       if (writer == index) continue;
-      group.before.insert(writer);
-      groups[GroupId(writer)].after.insert(index);
+      // What reads a buffer between two of its writers sees the first and not the second.
+      bool earlier = groups[GroupId(writer)].first < group.last;
+      add_edge(earlier ? writer : index, earlier ? index : writer);
     }
   }
   for (BufferId id : group.writes) {
     for (uint32_t reader : readers_[id.index()]) {
       if (reader == index) continue;
-      group.after.insert(reader);
-      groups[GroupId(reader)].before.insert(index);
+      bool later = group.first < groups[GroupId(reader)].last;
+      add_edge(later ? index : reader, later ? reader : index);
+    }
+    for (uint32_t writer : writers_[id.index()]) {
+      if (writer == index) continue;
+      bool earlier = groups[GroupId(writer)].first < group.first;
+      add_edge(earlier ? writer : index, earlier ? index : writer);
     }
   }
 }
 
+void Dependence::add_edge(uint32_t from, uint32_t to) {
+  groups[GroupId(from)].after.insert(to);
+  groups[GroupId(to)].before.insert(from);
+}
+
 GroupId Dependence::writer(BufferId buffer) const {
   const std::vector<uint32_t>& list = writers_[buffer.index()];
-  return list.empty() ? GroupId() : GroupId(list.front());
+  return list.empty() || written_in_parts_.contains(buffer) ? GroupId() : GroupId(list.front());
 }
 
 std::vector<GroupId> Dependence::readers(BufferId buffer) const {

@@ -36,8 +36,10 @@ class Dependence {
 
   IdTable<GroupId, Group> groups;
 
-  // The group that writes a buffer; invalid for inputs.
+  // The group that writes a buffer; invalid for inputs and for buffers that several groups write in parts.
   GroupId writer(loop::BufferId buffer) const;
+  // Buffers that several items of the program write.
+  const std::set<loop::BufferId>& written_in_parts() const { return written_in_parts_; }
   // Groups that read the buffer, in order.
   std::vector<GroupId> readers(loop::BufferId buffer) const;
   // Whether the buffer must exist in memory whatever kernels do: a call reads it or the program returns it.
@@ -59,11 +61,13 @@ class Dependence {
  private:
   void collect_accesses(Group& group) const;
   void add_edges(uint32_t index);
+  void add_edge(uint32_t from, uint32_t to);
   bool reaches_indirectly(uint32_t from, uint32_t to) const;
 
   loop::Program& program_;
   std::vector<bool> escapes_;
-  std::vector<std::vector<uint32_t>> writers_;  // by buffer: group indexes (one, or none)
+  std::set<loop::BufferId> written_in_parts_;
+  std::vector<std::vector<uint32_t>> writers_;  // by buffer: group indexes in program order
   std::vector<std::set<uint32_t>> readers_;     // by buffer
 };
 

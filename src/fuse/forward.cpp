@@ -22,7 +22,7 @@ class Forwarder {
       : context_(context), cx_(context.program.cx()), nest_(nest), needed_elsewhere_(needed_elsewhere) {}
 
   void run() {
-    for (const auto& [buffer, site] : plain_stores(nest_)) {
+    for (const auto& [buffer, site] : plain_stores(context_, nest_)) {
       if (!site || needed_elsewhere_(buffer) || nest_.stages[site->stage].inner.empty()) continue;
       forward(buffer, *site);
     }
@@ -70,7 +70,7 @@ class Forwarder {
       if (kind != InstKind::kOp && kind != InstKind::kConst && kind != InstKind::kLoad &&
           kind != InstKind::kIndex && kind != InstKind::kParam)
         return false;
-      if (kind == InstKind::kLoad && plain_stores(nest_).contains(line.inst.buffer)) return false;
+      if (kind == InstKind::kLoad && plain_stores(context_, nest_).contains(line.inst.buffer)) return false;
       for (ValueId operand : line.inst.operands)
         if (operand) needed[operand.index()] = true;
       for (Expr e : {line.inst.address, line.inst.guard})

@@ -26,7 +26,9 @@ constexpr size_t kSiblingsTried = 8;
 class Fusion {
  public:
   Fusion(loop::Program& program, const FuseOptions& options, FuseReport& report)
-      : context_{program, options}, program_(program), report_(report), dependence_(program) {}
+      : context_{program, options}, program_(program), report_(report), dependence_(program) {
+    context_.written_in_parts = dependence_.written_in_parts();
+  }
 
   void run() {
     for (uint32_t k = 0; k < dependence_.groups.size(); ++k) inline_into(GroupId(k));

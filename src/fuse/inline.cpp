@@ -50,7 +50,7 @@ class Inliner {
         consumer_(std::move(consumer)) {}
 
   std::string run() {
-    std::map<loop::BufferId, std::optional<StoreSite>> stores = plain_stores(producer_);
+    std::map<loop::BufferId, std::optional<StoreSite>> stores = plain_stores(context_, producer_);
     auto site = stores.find(buffer_);
     if (site == stores.end() || !site->second) return "the producer's stores are guarded or accumulate";
     store_ = producer_.stages[0].body[site->second->line].inst;

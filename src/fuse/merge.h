@@ -27,6 +27,8 @@ using Merged = std::variant<loop::Nest, std::string>;
 struct MergeContext {
   loop::Program& program;
   const FuseOptions& options;
+  // Buffers that several items write (a fill, then a scatter): their elements are not one kernel's.
+  std::set<loop::BufferId> written_in_parts = {};
   uint32_t axis_counter = 0;
 };
 

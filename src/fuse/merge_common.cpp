@@ -27,14 +27,15 @@ int64_t estimated(const loop::Program& program, Expr count) {
   return value.ok() ? *value : kTypicalSize;
 }
 
-std::map<loop::BufferId, std::optional<StoreSite>> plain_stores(const loop::Nest& nest) {
+std::map<loop::BufferId, std::optional<StoreSite>> plain_stores(const MergeContext& context, const loop::Nest& nest) {
   std::map<loop::BufferId, std::optional<StoreSite>> stores;
   for (uint32_t s = 0; s < nest.stages.size(); ++s) {
     const std::vector<loop::Stage::Line>& body = nest.stages[s].body;
     for (uint32_t k = 0; k < body.size(); ++k) {
       const loop::Inst& inst = body[k].inst;
       if (inst.kind != InstKind::kStore) continue;
-      bool plain = inst.mode == loop::StoreMode::kSet && !inst.guard && !stores.contains(inst.buffer);
+      bool shared = context.written_in_parts.contains(inst.buffer);
+      bool plain = !shared && inst.mode == loop::StoreMode::kSet && !inst.guard && !stores.contains(inst.buffer);
       stores[inst.buffer] = plain ? std::optional<StoreSite>({s, k}) : std::nullopt;
     }
   }

@@ -24,7 +24,7 @@ class StageMerge {
         cx_(context.program.cx()),
         producer_(std::move(producer)),
         consumer_(std::move(consumer)),
-        stores_(plain_stores(producer_)) {}
+        stores_(plain_stores(context_, producer_)) {}
 
   Merged run() {
     constexpr int kMostCuts = 8;

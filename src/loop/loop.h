@@ -20,12 +20,13 @@
 //     return %y
 //   }
 //
-// The idea: a nest runs its stages, in order, once for every point of its kept axes; a stage runs its body for
-// every point of its inner axes. Kept points are independent of each other (unless a store collides, which its
-// mode must allow), so they may run in any order and at once; stages of one point run in order. A `reduce`
-// folds a body value over the stage's inner axes and is known to the later stages of the point. Values of a
-// stage without inner axes are known to later stages too; any other value stays in its stage. What a later
-// stage needs per element is recomputed, or kept in a `local` buffer, which lives as long as one kept point.
+// The idea: a nest runs its stages, in order, once for every point of its kept axes; a stage runs its body
+// for every point of its inner axes. Kept points are independent of each other (unless a store collides,
+// which its mode must allow), so they may run in any order and at once; stages of one point run in order. A
+// `reduce` folds a body value over the stage's inner axes and is known to the later stages of the point.
+// Values of a stage without inner axes are known to later stages too; any other value stays in its stage.
+// What a later stage needs per element is recomputed, or kept in a `local` buffer, which lives as long as one
+// kept point.
 //
 // Addresses are flat: elements from the buffer's first element, a sym expression of axes, sizes and loaded
 // integers (`%7`). A view is therefore only another address; permutes, slices and broadcasts have no loops of

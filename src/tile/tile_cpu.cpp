@@ -9,6 +9,8 @@
 #include "tile/collisions.h"
 #include "tile/guards.h"
 #include "tile/nest_cost.h"
+#include "tile/split_reduction.h"
+#include "tile/transpose.h"
 
 namespace jumar::tile {
 namespace {
@@ -74,6 +76,7 @@ class NestTiler {
   double stage_work(size_t s, Expr* choice) const;
   void choose_vectors();
   void choose_kept_vector(const Axis& axis);
+  void choose_transpose();
   void choose_stage_vector(size_t s, Expr axis);
   Tail tail_for(Expr extent, uint32_t lanes) const;
   std::vector<Expr> cuts_for(Expr axis, Expr extent, size_t first_stage, size_t end_stage) const;
@@ -141,6 +144,7 @@ void NestTiler::choose_vectors() {
   }
   if (kept) {
     choose_kept_vector(Axis(*kept));
+    choose_transpose();
     return;
   }
   for (size_t s = 0; s < nest_.stages.size(); ++s) {
@@ -213,6 +217,19 @@ void NestTiler::choose_kept_vector(const Axis& axis) {
                                       : model_.cheap_masks ? Tail::kMasked : Tail::kScalar;
 }
 
+// A pointwise nest whose loads lie across the vector axis runs in square tiles where both axes are long enough.
+void NestTiler::choose_transpose() {
+  if (nest_.stages.size() != 1 || !nest_.stages[0].inner.empty() || !tiling_.cuts.empty()) return;
+  const Expr by = best_transpose_axis(cx_, nest_, tiling_.vector_axis);
+  if (!by) return;
+  const auto axis = std::ranges::find(nest_.kept, by, &Axis::symbol);
+  const int64_t lanes = tiling_.lanes;
+  if (lanes < 4 || points(*axis) < lanes || points(nest_.kept.back()) < lanes) return;
+  std::rotate(axis, axis + 1, nest_.kept.end() - 1);
+  tiling_.transpose_axis = by;
+  tiling_.registers = 1;
+}
+
 void NestTiler::choose_stage_vector(size_t s, Expr symbol) {
   Stage& stage = nest_.stages[s];
   move_last(stage.inner, symbol);
@@ -237,7 +254,9 @@ uint32_t NestTiler::safe_axes() const {
 void NestTiler::choose_units() {
   const uint32_t safe = safe_axes();
   const uint32_t count = static_cast<uint32_t>(nest_.kept.size());
-  const uint32_t most = std::min(safe, tiling_.vector_axis ? count - 1 : count);
+  // Axes that run in vectors or tiles inside a unit.
+  const uint32_t inside = (tiling_.vector_axis ? 1 : 0) + (tiling_.transpose_axis ? 1 : 0);
+  const uint32_t most = std::min(safe, count - inside);
   double unit = work_;
   while (tiling_.parallel < most) {
     const double next = unit / static_cast<double>(points(nest_.kept[tiling_.parallel]));
@@ -249,7 +268,8 @@ void NestTiler::choose_units() {
   if (tiling_.parallel < safe) {
     const Axis& axis = nest_.kept[tiling_.parallel];
     const double each = unit / static_cast<double>(points(axis));
-    const uint32_t step = axis.symbol == tiling_.vector_axis ? tiling_.lanes * tiling_.registers : 1;
+    const bool in_vectors = axis.symbol == tiling_.vector_axis || axis.symbol == tiling_.transpose_axis;
+    const uint32_t step = in_vectors ? tiling_.lanes * tiling_.registers : 1;
     const double wanted = std::ceil(static_cast<double>(model_.unit_work) / each / step);
     const int64_t block =
         static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::clamp(wanted, 1.0, 1048576.0)))) * step;
@@ -269,6 +289,7 @@ void tile_cpu(const Program& program, loop::Kernel& kernel, const CpuModel& mode
 }
 
 void tile_cpu(Program& program, const CpuModel& model) {
+  split_reductions(program);
   for (loop::Item& item : program.items) {
     if (auto* kernel = std::get_if<loop::Kernel>(&item)) tile_cpu(program, *kernel, model);
   }

@@ -215,4 +215,15 @@ Value* MemoryEmitter::load_lanes(const Memory& memory, const Place& place, Value
   return row;
 }
 
+Value* MemoryEmitter::load_at(const Memory& memory, Value* pointer, Value* offset, unsigned width) {
+  llvm::Type* element = memory_type(b_.getContext(), memory.type);
+  Value* at = b_.CreateGEP(element, pointer, offset);
+  return tagged(b_.CreateAlignedLoad(Builder::widened(element, width), at, alignment(memory)), memory, true);
+}
+
+void MemoryEmitter::store_at(const Memory& memory, Value* pointer, Value* offset, Value* value) {
+  Value* at = b_.CreateGEP(memory_type(b_.getContext(), memory.type), pointer, offset);
+  tagged(b_.CreateAlignedStore(value, at, alignment(memory)), memory, false);
+}
+
 }  // namespace jumar::emit::cpu

@@ -36,6 +36,13 @@ class MemoryEmitter {
   Value* load(const Memory& memory, sym::Expr address, Value* guard, Value* otherwise);
   void store(const Memory& memory, sym::Expr address, Value* value, loop::StoreMode mode, Value* guard);
 
+  // The pointer to one element, whose address must not depend on the lane.
+  Value* address(const Memory& memory, sym::Expr address) { return place(memory, address).pointer; }
+  // `width` neighbours from an element on, as they lie in memory.
+  Value* load_at(const Memory& memory, Value* pointer, Value* offset, unsigned width);
+  void store_at(const Memory& memory, Value* pointer, Value* offset, Value* value);
+  Value* to_register(ir::DType type, Value* value);
+
  private:
   // Where the lanes' elements are.
   struct Place {
@@ -62,7 +69,6 @@ class MemoryEmitter {
   void store_in_turn(const Memory& memory, const Place& place, Value* value, loop::StoreMode mode, Value* mask);
   Value* combined(const Memory& memory, loop::StoreMode mode, Value* old, Value* value);
 
-  Value* to_register(ir::DType type, Value* value);
   Value* to_memory(ir::DType type, Value* value);
   Value* reversed(Value* vector);
   llvm::Type* vector_type(const Memory& memory);

@@ -77,6 +77,8 @@ Value* NestEmitter::guard(Expr e) {
 }
 
 Value* NestEmitter::load(const Inst& inst) {
+  if (const auto square = squares_.find(&inst); square != squares_.end())
+    return memory_.to_register(inst.type, memory_.load_at(square->second, square->second.base, square_at_, width()));
   Value* condition = guard(inst.guard);
   if (!condition) return memory_.load(function_.buffer(inst.buffer), inst.address, nullptr, nullptr);
   Value* otherwise = constant(inst.type, inst.constant);

@@ -94,6 +94,10 @@ void NestEmitter::run_kept(size_t k, Value* block) {
     const bool even = sym::proves_divisible(cx_, axis.extent, cx_.constant(tiling_.block_elems), facts_);
     hi = even ? end : b_.smin(end, hi);
   }
+  if (tiling_.transpose_axis && axis.symbol == tiling_.transpose_axis) {
+    run_transposed(lo, hi);
+    return;
+  }
   if (axis.symbol == tiling_.vector_axis) {
     CHECK(k + 1 == nest_.kept.size(), "the kept vector axis {} is not the last", axis.symbol.symbol_name());
     const VectorAxis walk =

@@ -57,6 +57,13 @@ class NestEmitter {
   Values run_range(const VectorAxis& walk, Value* lo, Value* hi, Values carried, const AxisBody& body);
   void set_lanes(sym::Expr axis, Value* base, unsigned width, Value* mask);
 
+  void run_transposed(Value* lo, Value* hi);
+  void run_tail_tile(Value* t0, Value* v0, Value* rows, Value* columns);
+  void run_rows(Value* t0, Value* rows, const std::function<void()>& body);
+  void make_squares();
+  void fill_squares(Value* t0, Value* v0, Value* rows, Value* columns);
+  void fill_square(const loop::Inst& inst, const Memory& square, Value* rows, Value* columns);
+
   void run_stage(size_t s);
   Values run_inner(size_t s, size_t k, Values carried);
   std::vector<unsigned> width_classes(size_t s) const;
@@ -105,6 +112,8 @@ class NestEmitter {
   // The axis, its extent and the cuts that decide guards at the point of insertion.
   const VectorAxis* walk_ = nullptr;
   std::map<std::pair<uint32_t, unsigned>, Memory> locals_;  // by number and lanes
+  std::map<const loop::Inst*, Memory> squares_;  // of transposed loads: lanes x lanes elements
+  Value* square_at_ = nullptr;                   // the element of the squares that the first lane reads
 };
 
 }  // namespace jumar::emit::cpu

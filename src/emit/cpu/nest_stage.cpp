@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "emit/cpu/nest_emitter.h"
 #include "loop/walk.h"
 #include "support/check.h"
@@ -8,6 +10,29 @@ using loop::Inst;
 using loop::InstKind;
 using loop::Stage;
 using loop::Tail;
+
+namespace {
+
+// The position of the stage's first point, if the value is an index that rises by the same amount from each point
+// to the next; otherwise nothing.
+sym::Expr first_position(sym::Context& cx, const Stage& stage, loop::ValueId position) {
+  const auto line = std::ranges::find(stage.body, position, &Stage::Line::result);
+  if (line == stage.body.end() || line->inst.kind != InstKind::kIndex) return {};
+  sym::Expr rest = line->inst.address;
+  sym::Expr step;
+  for (size_t k = stage.inner.size(); k-- > 0;) {
+    const loop::Axis& axis = stage.inner[k];
+    const std::optional<sym::Linear> linear = sym::linear_in(cx, rest, axis.symbol);
+    if (!linear) return {};
+    if (!step && !(linear->coefficient.is_const() && linear->coefficient.const_value() > 0)) return {};
+    if (step && linear->coefficient != step) return {};
+    step = cx.mul(linear->coefficient, axis.extent);
+    rest = linear->rest;
+  }
+  return sym::mentions_kind(rest, sym::SymbolKind::kValue) ? sym::Expr() : rest;
+}
+
+}  // namespace
 
 NestEmitter::VectorAxis NestEmitter::stage_walk(size_t s) const {
   const loop::StageTiling& t = tiling_.stages[s];
@@ -29,8 +54,12 @@ void NestEmitter::collect_foldings(size_t s) {
   foldings_.clear();
   classes_ = width_classes(s);
   size_t offset = 0;
+  const Stage& stage = nest_.stages[s];
   const auto add = [&](const Stage::Line& line, loop::ReduceKind kind) {
-    Folding folding{&line.inst, line.result, Fold(b_, scalars_, kind, type(line.inst.operands[0])), {}};
+    const bool is_arg = line.inst.kind == InstKind::kReduce && loop::is_arg_reduce(kind);
+    const sym::Expr first = is_arg ? first_position(cx_, stage, line.inst.operands[1]) : sym::Expr();
+    Fold fold(b_, scalars_, kind, type(line.inst.operands[0]), first ? index_.value(first) : nullptr);
+    Folding folding{&line.inst, line.result, fold, {}};
     for (size_t c = 0; c < classes_.size(); ++c) {
       folding.state.push_back(offset);
       offset += folding.fold.state_size();
@@ -38,7 +67,6 @@ void NestEmitter::collect_foldings(size_t s) {
     foldings_.push_back(std::move(folding));
   };
   // States of scans come last, because they are carried by the innermost loop alone.
-  const Stage& stage = nest_.stages[s];
   for (const Stage::Line& line : stage.body) {
     if (line.inst.kind == InstKind::kReduce) add(line, line.inst.reduce);
   }

@@ -52,6 +52,11 @@ Values Fold::identity(unsigned width) {
   CHECK(!ir::is_low_precision(type_), "a reduction of {}", ir::dtype_name(type_));
   Values state = {identity_value(width)};
   if (!is_arg()) return state;
+  // If no value beats the identity, all are equal to it, and the first position is the answer.
+  if (first_) {
+    state.push_back(b_.spread(first_, width));
+    return state;
+  }
   llvm::Type* position = Builder::widened(b_.getInt64Ty(), width);
   state.push_back(b_.int_of(position, std::numeric_limits<int64_t>::max()));
   return state;
@@ -78,8 +83,9 @@ Value* Fold::combined(Value* a, Value* b) {
   }
 }
 
-// b replaces a where it is the stronger value, or as strong with a lesser position.
-Values Fold::arg_combined(const Values& a, const Values& b) {
+// b replaces a where it is the stronger value, or as strong with a lesser position, which is never the case where
+// positions ascend.
+Values Fold::arg_combined(const Values& a, const Values& b, bool ascending) {
   Value* stronger = nullptr;
   Value* equal = nullptr;
   const bool most = kind_ == ReduceKind::kArgMax;
@@ -88,20 +94,20 @@ Values Fold::arg_combined(const Values& a, const Values& b) {
     Value* a_nan = b_.CreateFCmpUNO(a[0], a[0]);
     Value* beats = most ? b_.CreateFCmpOGT(b[0], a[0]) : b_.CreateFCmpOLT(b[0], a[0]);
     stronger = b_.CreateOr(beats, b_.CreateAnd(b_nan, b_.CreateNot(a_nan)));
-    equal = b_.CreateOr(b_.CreateFCmpOEQ(b[0], a[0]), b_.CreateAnd(b_nan, a_nan));
+    if (!ascending) equal = b_.CreateOr(b_.CreateFCmpOEQ(b[0], a[0]), b_.CreateAnd(b_nan, a_nan));
   } else {
     const bool no_sign = !ir::is_integer(type_) || ir::is_unsigned(type_);
     if (no_sign) stronger = most ? b_.CreateICmpUGT(b[0], a[0]) : b_.CreateICmpULT(b[0], a[0]);
     if (!no_sign) stronger = most ? b_.CreateICmpSGT(b[0], a[0]) : b_.CreateICmpSLT(b[0], a[0]);
-    equal = b_.CreateICmpEQ(b[0], a[0]);
+    if (!ascending) equal = b_.CreateICmpEQ(b[0], a[0]);
   }
-  Value* first = b_.CreateAnd(equal, b_.CreateICmpSLT(b[1], a[1]));
-  Value* take = b_.CreateOr(stronger, first);
+  Value* take = stronger;
+  if (!ascending) take = b_.CreateOr(take, b_.CreateAnd(equal, b_.CreateICmpSLT(b[1], a[1])));
   return {b_.CreateSelect(take, b[0], a[0]), b_.CreateSelect(take, b[1], a[1])};
 }
 
 Values Fold::merged(const Values& a, const Values& b) {
-  if (is_arg()) return arg_combined(a, b);
+  if (is_arg()) return arg_combined(a, b, false);
   return {combined(a[0], b[0])};
 }
 
@@ -109,7 +115,7 @@ Values Fold::step(const Values& state, const Values& items, Value* mask) {
   Values wide;
   const unsigned width = Builder::width_of(state[0]);
   for (Value* item : items) wide.push_back(b_.spread(item, width));
-  Values next = merged(state, wide);
+  Values next = first_ ? arg_combined(state, wide, true) : merged(state, wide);
   if (!mask) return next;
   for (size_t k = 0; k < next.size(); ++k) next[k] = b_.CreateSelect(mask, next[k], state[k]);
   return next;

@@ -17,9 +17,10 @@ namespace jumar::emit::cpu {
 
 class Fold {
  public:
-  // `type` is the type of the folded values.
-  Fold(Builder& b, ScalarEmitter& scalars, loop::ReduceKind kind, ir::DType type)
-      : b_(b), scalars_(scalars), kind_(kind), type_(type) {}
+  // `type` is the type of the folded values. Where the positions of an arg-reduction are known to ascend, `first`
+  // is the least of them: then the first of equals is found without comparing positions.
+  Fold(Builder& b, ScalarEmitter& scalars, loop::ReduceKind kind, ir::DType type, Value* first = nullptr)
+      : b_(b), scalars_(scalars), kind_(kind), type_(type), first_(first) {}
 
   static loop::ReduceKind kind_of(loop::ScanKind kind);
 
@@ -37,13 +38,14 @@ class Fold {
 
  private:
   Value* combined(Value* a, Value* b);
-  Values arg_combined(const Values& a, const Values& b);
+  Values arg_combined(const Values& a, const Values& b, bool ascending);
   llvm::Constant* identity_value(unsigned width);
 
   Builder& b_;
   ScalarEmitter& scalars_;
   loop::ReduceKind kind_;
   ir::DType type_;
+  Value* first_;
 };
 
 }  // namespace jumar::emit::cpu

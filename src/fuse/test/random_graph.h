@@ -234,7 +234,7 @@ class RandomGraph {
 
   void clone(graph::ValueId x) {
     add("aten.clone.default", "Tensor self, MemoryFormat? memory_format -> Tensor",
-        {x, graph::WordArg{graph::WordArg::Kind::kMemoryFormat, "contiguous_format"}}, type(x).sizes);
+        {x, graph::WordArg{graph::WordArg::Kind::kMemoryFormat, "contiguous"}}, type(x).sizes);
   }
 
   // Two neighbouring dimensions become one.

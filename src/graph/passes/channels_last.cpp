@@ -191,7 +191,7 @@ class ChannelsLast {
   // A copy in the layout that capture promised.
   ValueId restored(ValueId value) {
     auto [it, fresh] = restored_.emplace(value, ValueId());
-    if (fresh) it->second = copied(value, captured_.at(value), "contiguous_format");
+    if (fresh) it->second = copied(value, captured_.at(value), "contiguous");
     return it->second;
   }
 

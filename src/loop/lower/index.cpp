@@ -22,13 +22,6 @@ Refusal lower_embedding(Op& op) {
 
 namespace {
 
-// Zeros, or a copy of `from`, in a tensor that later kernels add to.
-void start_sum(Op& op, const Tensor& sum, const Tensor* from) {
-  pointwise(op, sum, [&](Body& b, const Index& index) {
-    return from ? read(b, *from, index, sum.dtype()) : b.real(sum.dtype(), 0);
-  });
-}
-
 // Memory to add to: the result, or wider memory for low-precision floats, so that it rounds once.
 Tensor sum_memory(Op& op, const Tensor& out) {
   return ir::is_low_precision(out.dtype()) ? op.temp("sum", DType::kF32, out.sizes()) : out;
@@ -39,6 +32,36 @@ void finish_sum(Op& op, const Tensor& out, const Tensor& sum) {
   pointwise(op, out, [&](Body& b, const Index& index) { return b.load(sum, index); });
 }
 
+// One nest that begins with a copy of `from`, or zeros, and adds elements at positions that are read.
+// Dimensions whose positions are read are inner axes, all others are kept: each kept point has elements of
+// its own, so that no two points meet and the order of the sums is fixed. `add` writes the body that adds; it
+// gets the kept positions, and may open inner axes; what it is given at scattered dimensions is an empty
+// expression.
+struct ScatterSum {
+  Tensor sum;
+  std::optional<Tensor> from;
+  std::vector<bool> scattered;
+  std::function<void(Body& b, const Index& kept)> add;
+};
+
+void scatter_kernel(Op& op, const ScatterSum& scatter) {
+  op.low().kernel(op, [&](Body& b) {
+    const Tensor& sum = scatter.sum;
+    Index kept(sum.rank());
+    for (size_t k = 0; k < sum.rank(); ++k) {
+      if (!scatter.scattered[k]) kept[k] = b.keep(sum.size(k));
+    }
+    b.begin_stage();
+    Index index = kept;
+    for (size_t k = 0; k < sum.rank(); ++k) {
+      if (scatter.scattered[k]) index[k] = b.inner(sum.size(k));
+    }
+    b.store(sum, index, scatter.from ? read(b, *scatter.from, index, sum.dtype()) : b.real(sum.dtype(), 0));
+    b.begin_stage();
+    scatter.add(b, kept);
+  });
+}
+
 }  // namespace
 
 // Arguments: grad, indices, num_weights, padding_idx, scale_grad_by_freq.
@@ -47,16 +70,17 @@ Refusal lower_embedding_backward(Op& op) {
   Tensor grad = op.tensor(0), ids = op.tensor(1), out = op.result(0);
   Expr padding = op.integer(3);
   Tensor sum = sum_memory(op, out);
-  start_sum(op, sum, nullptr);
-  op.low().kernel(op, [&](Body& b) {
-    Index index = b.keep_all(grad.sizes());
-    b.begin_stage();
-    Val id = b.to(b.load(ids, Index(index.begin(), index.end() - 1)), DType::kI64);
-    Val value = b.to(b.load(grad, index), sum.dtype());
+  auto add = [&](Body& b, const Index& kept) {
+    Index at;
+    for (Expr size : ids.sizes()) at.push_back(b.inner(size));
+    Val id = b.to(b.load(ids, at), DType::kI64);
+    at.push_back(kept[1]);
+    Val value = b.to(b.load(grad, at), sum.dtype());
     if (!(padding.is_const() && padding.const_value() < 0))
       value = select(equal(id, b.index(padding)), 0.0, value);
-    b.store(sum, {b.checked(id, out.size(0)), index.back()}, value, StoreMode::kAdd);
-  });
+    b.store(sum, {b.checked(id, out.size(0)), kept[1]}, value, StoreMode::kAdd);
+  };
+  scatter_kernel(op, {sum, std::nullopt, {true, false}, add});
   finish_sum(op, out, sum);
   return {};
 }
@@ -176,14 +200,22 @@ Refusal lower_index_put(Op& op) {
   if (Refusal r = read_advanced(op, x, advanced)) return r;
   Sizes sizes = indexed_sizes(x, advanced);
   if (values.rank() > sizes.size()) return "the values have more dimensions than their places";
+  std::vector<bool> scattered;
+  for (const auto& ids : advanced.indices) scattered.push_back(ids.has_value());
   Tensor sum = sum_memory(op, out);
-  start_sum(op, sum, &x);
-  op.low().kernel(op, [&](Body& b) {
-    Index index = b.keep_all(sizes);
-    b.begin_stage();
+  auto add = [&](Body& b, const Index& kept) {
+    Index index;
+    for (Expr at : kept) {
+      if (at) index.push_back(at);
+    }
+    for (size_t k = 0; k < advanced.rank; ++k) {
+      size_t place = advanced.place + k;
+      index.insert(index.begin() + static_cast<int64_t>(place), b.inner(sizes[place]));
+    }
     Index to = advanced_position(b, x, advanced, index);
     b.store(sum, to, read(b, values, index, sum.dtype()), StoreMode::kAdd);
-  });
+  };
+  scatter_kernel(op, {sum, x, scattered, add});
   finish_sum(op, out, sum);
   return {};
 }
@@ -196,18 +228,29 @@ Refusal add_along(Op& op, size_t dim, const Tensor& ids, bool ids_have_all_dims,
   Tensor x = op.tensor(0), out = op.result(0);
   if (x.rank() == 0) return "a tensor without dimensions";
   if (ir::is_bool(out.dtype())) return "a sum of bools";
+  const Tensor& space = ids_have_all_dims ? ids : source;
   Tensor sum = sum_memory(op, out);
-  start_sum(op, sum, &x);
-  op.low().kernel(op, [&](Body& b) {
-    Index index = b.keep_all(ids_have_all_dims ? ids.sizes() : source.sizes());
-    b.begin_stage();
-    Val id = b.load(ids, ids_have_all_dims ? index : ids.rank() == 0 ? Index{} : Index{index[dim]});
-    Val value = b.to(b.load(source, index), sum.dtype());
+  std::vector<bool> scattered(x.rank(), false);
+  scattered[dim] = true;
+  auto add = [&](Body& b, const Index& kept) {
+    sym::Context& cx = b.cx();
+    Index from = kept;
+    from[dim] = b.inner(space.size(dim));
+    // The source may be smaller than self in other dimensions.
+    Expr inside = cx.constant(1);
+    for (size_t k = 0; k < x.rank(); ++k) {
+      bool is_whole = k == dim || sym::proves_eq(cx, space.size(k), x.size(k), op.low().facts());
+      if (!is_whole) inside = cx.logical_and(inside, cx.lt(kept[k], space.size(k)));
+    }
+    Index id_at = ids_have_all_dims ? from : ids.rank() == 0 ? Index{} : Index{from[dim]};
+    Val id = b.load_if(inside, ids, id_at, 0);
+    Val value = b.to(b.load_if(inside, source, from, 0), sum.dtype());
     if (scale && !op.scalar(*scale).is(1)) value = value * b.scalar(op.scalar(*scale), sum.dtype());
-    Index to = index;
+    Index to = kept;
     to[dim] = b.checked(id, out.size(dim));
-    b.store(sum, to, value, StoreMode::kAdd);
-  });
+    b.store_if(inside, sum, to, value, StoreMode::kAdd);
+  };
+  scatter_kernel(op, {sum, x, scattered, add});
   finish_sum(op, out, sum);
   return {};
 }

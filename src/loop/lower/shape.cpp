@@ -130,20 +130,31 @@ Refusal lower_repeat_interleave(Op& op) {
   return {};
 }
 
+namespace {
+
+Expr raveled(sym::Context& cx, const Index& index, const Sizes& sizes) {
+  Expr linear = cx.constant(0);
+  for (size_t k = 0; k < index.size(); ++k) linear = cx.add(cx.mul(linear, sizes[k]), index[k]);
+  return linear;
+}
+
+Index unraveled(sym::Context& cx, Expr linear, const Sizes& sizes) {
+  std::vector<Expr> weights = ir::contiguous_strides(cx, sizes);
+  Index index;
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    Expr at = cx.floordiv(linear, weights[k]);
+    index.push_back(k == 0 ? at : cx.mod(at, sizes[k]));
+  }
+  return index;
+}
+
+}  // namespace
+
 // Elements in row-major order under other sizes.
 Refusal lower_reshape(Op& op) {
   Tensor x = op.tensor(0), out = op.result(0);
-  std::vector<Expr> weights = ir::contiguous_strides(op.low().cx(), out.sizes());
-  std::vector<Expr> inner = ir::contiguous_strides(op.low().cx(), x.sizes());
   moved(op, x, [&](sym::Context& cx, const Index& index) {
-    Expr linear = cx.constant(0);
-    for (size_t k = 0; k < index.size(); ++k) linear = cx.add(linear, cx.mul(index[k], weights[k]));
-    Index from;
-    for (size_t k = 0; k < x.rank(); ++k) {
-      Expr at = cx.floordiv(linear, inner[k]);
-      from.push_back(k == 0 ? at : cx.mod(at, x.size(k)));
-    }
-    return from;
+    return unraveled(cx, raveled(cx, index, out.sizes()), x.sizes());
   });
   return {};
 }
@@ -370,23 +381,25 @@ Refusal lower_select_backward(Op& op) {
 }
 
 // Arguments: self, src, size, stride, storage_offset. The places count from the beginning of self's storage,
-// so self must be all of it, in the order of the result.
+// so self must be all of it; they must be a run of elements, so that each has one source.
 Refusal lower_as_strided_scatter(Op& op) {
   Tensor x = op.tensor(0), piece = op.tensor(1), out = op.result(0);
+  sym::Context& cx = op.low().cx();
   const Buffer& storage = op.low().buffer(x.buffer);
   bool is_whole = storage.storage == Storage::kTemp && storage.type == x.type && x.offset.is_const(0);
-  if (!is_whole || out.type != x.type) return "places in a storage that is not wholly known";
-  Tensor places = out;
-  places.type.sizes = op.integers(2);
-  places.type.strides = op.integers(3);
-  if (op.has(4)) places.offset = op.integer(4);
-  sym::Context& cx = op.low().cx();
-  Expr end = cx.add(places.offset, ir::storage_extent(cx, places.type));
-  if (!sym::proves_le(cx, end, ir::storage_extent(cx, out.type), op.low().facts()))
-    return "the places are not known to stay in the memory of the operand";
-  if (places.type.strides != ir::contiguous_strides(cx, places.type.sizes)) return "places that may overlap";
-  pointwise(op, out, [&](Body& b, const Index& index) { return b.load(x, index); });
-  pointwise(op, places, [&](Body& b, const Index& index) { return b.load(piece, index); });
+  bool is_dense = x.type.strides == ir::contiguous_strides(cx, x.sizes());
+  if (!is_whole || !is_dense || out.type != x.type) return "places in a storage that is not wholly known";
+  std::vector<Expr> sizes = op.integers(2);
+  if (op.integers(3) != ir::contiguous_strides(cx, sizes)) return "places that are no run of elements";
+  Expr start = op.has(4) ? op.integer(4) : cx.constant(0);
+  Expr end = cx.add(start, ir::element_count(cx, sizes));
+  pointwise(op, out, [&](Body& b, const Index& index) {
+    Expr place = raveled(cx, index, out.sizes());
+    Expr inside = cx.logical_and(cx.le(start, place), cx.lt(place, end));
+    Index from = unraveled(cx, cx.sub(place, start), piece.sizes());
+    Val value = b.to(b.load_if(inside, piece, from, 0), out.dtype());
+    return select(b.predicate(inside), value, b.load(x, index));
+  });
   return {};
 }
 

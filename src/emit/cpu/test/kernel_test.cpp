@@ -504,6 +504,52 @@ TEST(Kernel, StridesAndReversal) {
                      kSizes);
 }
 
+TEST(Kernel, TransposedLoads) {
+  const std::string text = R"(loop @main {
+  %x: f32[3, $N, 40] = input 0
+  %h: bf16[3, $N, 40] = input 1
+  %f: bool[$N, 40] = input 2
+  %z: f32[3, 40, $N] = input 3
+  %y: f32[3, 40, $N] = output
+  kernel @k {
+    nest (i0 in 3, i1 in 40, i2 in $N) {
+      stage {
+        %0: f32 = load %x[40*$N*i0 + 40*i2 + i1]
+        %1: bf16 = load %h[40*$N*i0 + 40*i2 + i1]
+        %2: f32 = cast %1
+        %3: bool = load %f[40*i2 + i1]
+        %4: f32 = select %3, %0, %2
+        %5: f32 = load %z[40*$N*i0 + $N*i1 + i2]
+        %6: f32 = add %4, %5
+        store %y[40*$N*i0 + $N*i1 + i2], %6
+      }
+    }
+  }
+  return %y
+}
+)";
+  check_static_sizes(text, kSizes);
+}
+
+TEST(Kernel, TransposedLoadsOfSymbolicSize) {
+  check_symbolic_sizes(R"(loop @main symbols(s0 in [0, 4096]) {
+  %x: f32[s0, s0 + 5] = input 0
+  %y: f32[s0 + 5, s0] = output
+  kernel @k {
+    nest (i0 in s0 + 5, i1 in s0) {
+      stage {
+        %0: f32 = load %x[(s0 + 5)*i1 + i0]
+        %1: f32 = mul %0, %0
+        store %y[s0*i0 + i1], %1
+      }
+    }
+  }
+  return %y
+}
+)",
+                       {0, 1, 3, 8, 11, 16, 27, 32, 61});
+}
+
 TEST(Kernel, DivisionInAddresses) {
   for (int64_t d : {2, 3, 7, 8, 9, 16, 25}) {
     SCOPED_TRACE(d);
@@ -603,6 +649,33 @@ TEST(Kernel, ScatterAdd) {
 }
 )",
                      {1, 5, 8, 17, 33});
+}
+
+TEST(Kernel, LongReductionsAreSplit) {
+  const std::string text = R"(loop @main symbols(s0 in [0, 1000000] hint 200000) {
+  %x: f32[2, s0] = input 0
+  %y: f32[2] = output
+  %z: bool[2] = output
+  kernel @k {
+    nest (i0 in 2) {
+      stage (r0 in s0) {
+        %0: f32 = load %x[s0*i0 + r0]
+        %1: f32 = reduce max %0
+        %2: f32 = const 0.9
+        %3: bool = gt %0, %2
+        %4: bool = reduce any %3
+      }
+      stage {
+        %5: f32 = neg %1
+        store %y[i0], %5
+        store %z[i0], %4
+      }
+    }
+  }
+  return %y, %z
+}
+)";
+  check_symbolic_sizes(text, {0, 1, 63, 2048, 2049, 10000});
 }
 
 TEST(Kernel, TotalSum) {
