@@ -23,6 +23,10 @@ def __getattr__(name: str) -> Any:
         from . import _native
 
         return getattr(_native, name)
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("jumar")
     raise AttributeError(f"module 'jumar' has no attribute {name!r}")
 
 

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "loop/walk.h"
+#include "tile/quotients.h"
+#include "tile/transpose.h"
 
 namespace jumar::tile {
 
@@ -16,6 +18,9 @@ using loop::Stage;
 using sym::Expr;
 
 namespace {
+
+// One element with its address; as many for each lane that lies by itself.
+constexpr double kScalarAccess = 2;
 
 double op_work(const Inst& inst) {
   switch (inst.op) {
@@ -39,18 +44,28 @@ double op_work(const Inst& inst) {
   return math ? 12 : 1;
 }
 
-// How the lanes' addresses lie: 0 the same, 1 next to each other, 2 reversed, 3 anything else.
-int pattern(const loop::Program& program, Expr address, Expr axis, const std::vector<bool>& varying) {
+// Work of an access whose lanes' addresses lie so: the same, next to each other, reversed, a few apart, far apart.
+// Lanes that are far apart also need a cache line each.
+double access_work(const loop::Program& program, const sym::Facts& facts, Expr address, Expr axis, uint32_t lanes,
+                   const std::vector<bool>& varying) {
+  constexpr double kSame = 0.3, kReversed = 1.5;
+  const double far = kScalarAccess * lanes;
+  sym::Context& cx = program.cx();
   bool indirect = false;
   for (Expr symbol : sym::symbols_of(address)) {
     if (symbol.is_symbol(sym::SymbolKind::kValue)) indirect |= varying[loop::value_of_symbol(symbol).index()];
   }
-  if (indirect) return 3;
-  if (!sym::mentions(address, axis)) return 0;
-  const std::optional<sym::Linear> linear = sym::linear_in(program.cx(), address, axis);
-  if (!linear) return 3;
-  if (linear->coefficient.is_const(1)) return 1;
-  return linear->coefficient.is_const(-1) ? 2 : 3;
+  if (indirect) return far;
+  if (!sym::mentions(address, axis)) return kSame;
+  address = with_common_quotients(cx, address, axis, lanes, facts, [&](Expr) { return cx.constant(0); });
+  const std::optional<sym::Linear> linear = sym::linear_in(cx, address, axis);
+  if (!linear || !linear->coefficient.is_const()) return far + (linear ? 0 : lanes);
+  const int64_t stride = linear->coefficient.const_value();
+  if (stride == 0) return kSame;
+  if (stride == 1) return 1;
+  if (stride == -1) return kReversed;
+  if (stride >= 2 && stride <= 4) return 1.5 * static_cast<double>(stride);
+  return stride >= -8 && stride <= 16 ? 1.2 * lanes : far;
 }
 
 bool expr_varies(Expr e, Expr axis, const std::vector<bool>& varying) {
@@ -105,8 +120,13 @@ uint32_t natural_lanes(const Nest& nest, const CpuModel& model) {
   return static_cast<uint32_t>(model.vector_bytes / std::max<int64_t>(bytes, 2));
 }
 
-double round_work(const loop::Program& program, const Nest& nest, const Stage& stage, Expr axis, uint32_t lanes) {
+double round_work(const loop::Program& program, const Nest& nest, const Stage& stage, Expr axis, uint32_t lanes,
+                  Expr by) {
+  constexpr double kTransposed = 5;
   const std::vector<bool> varying = axis ? varying_values(nest, axis) : std::vector<bool>(nest.value_count);
+  sym::Facts facts = program.facts();
+  for (const loop::Axis& kept : nest.kept) facts.set_extent(kept.symbol, kept.extent);
+  for (const loop::Axis& inner : stage.inner) facts.set_extent(inner.symbol, inner.extent);
   double work = 0.5;
   for (const Stage::Line& line : stage.body) {
     const Inst& inst = line.inst;
@@ -117,11 +137,18 @@ double round_work(const loop::Program& program, const Nest& nest, const Stage& s
         break;
       case InstKind::kLoad:
       case InstKind::kStore: {
-        const int kind = axis ? pattern(program, inst.address, axis, varying) : 0;
-        const double gather = 1.5 * lanes;
-        const bool in_turn = kind == 0 && axis && inst.kind == InstKind::kStore && inst.mode != loop::StoreMode::kSet;
-        const double costs[] = {axis ? 0.3 : 1.0, 1.0, 1.5, gather};
-        work += in_turn ? 4.0 * lanes : costs[kind];
+        if (!axis) {
+          work += kScalarAccess + (inst.guard ? 1 : 0);
+          break;
+        }
+        if (by && is_transposed_load(program.cx(), inst, axis, by)) {
+          work += kTransposed;
+          break;
+        }
+        const double access = access_work(program, facts, inst.address, axis, lanes, varying);
+        const bool folds = inst.kind == InstKind::kStore && inst.mode != loop::StoreMode::kSet;
+        // Stores that fold go one lane after the other unless lanes are neighbours.
+        work += folds && access != 1 ? 4.0 * lanes : access;
         if (inst.guard && expr_varies(inst.guard, axis, varying)) work += 2;
         break;
       }

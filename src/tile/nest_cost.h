@@ -18,9 +18,9 @@ std::vector<bool> varying_values(const loop::Nest& nest, sym::Expr axis);
 uint32_t natural_lanes(const loop::Nest& nest, const CpuModel& model);
 
 // Work of one round of the stage's body, where neighbours of `axis` run in `lanes` lanes (an empty axis: one
-// point).
+// point). Loads that are transposed by the axis `by`, if any, are counted as read in tiles.
 double round_work(const loop::Program& program, const loop::Nest& nest, const loop::Stage& stage, sym::Expr axis,
-                  uint32_t lanes);
+                  uint32_t lanes, sym::Expr by = {});
 
 // Rounds that an axis of `points` takes: full vectors, and what is left by itself or in one masked vector.
 double rounds(int64_t points, uint32_t lanes, const CpuModel& model);

@@ -76,6 +76,7 @@ class NestTiler {
   double stage_work(size_t s, Expr* choice) const;
   void choose_vectors();
   void choose_kept_vector(const Axis& axis);
+  Expr transpose_for(Expr vector, uint32_t lanes) const;
   void choose_transpose();
   void choose_stage_vector(size_t s, Expr axis);
   Tail tail_for(Expr extent, uint32_t lanes) const;
@@ -97,8 +98,9 @@ class NestTiler {
 double NestTiler::kept_work(const Axis& axis) const {
   const uint32_t lanes = lanes_for(axis);
   double each = 0;
+  const Expr by = transpose_for(axis.symbol, lanes);
   for (const Stage& stage : nest_.stages)
-    each += points(stage.inner) * round_work(program_, nest_, stage, lanes > 1 ? axis.symbol : Expr(), lanes);
+    each += points(stage.inner) * round_work(program_, nest_, stage, lanes > 1 ? axis.symbol : Expr(), lanes, by);
   const double others = points(nest_.kept) / static_cast<double>(points(axis));
   return each * others * rounds(points(axis), lanes, model_);
 }
@@ -218,13 +220,20 @@ void NestTiler::choose_kept_vector(const Axis& axis) {
 }
 
 // A pointwise nest whose loads lie across the vector axis runs in square tiles where both axes are long enough.
+Expr NestTiler::transpose_for(Expr vector, uint32_t lanes) const {
+  if (nest_.stages.size() != 1 || !nest_.stages[0].inner.empty() || lanes < 4) return {};
+  const Expr by = best_transpose_axis(cx_, nest_, vector);
+  const auto long_enough = [&](Expr symbol) {
+    return points(*std::ranges::find(nest_.kept, symbol, &Axis::symbol)) >= lanes;
+  };
+  if (!by || !long_enough(by) || !long_enough(vector)) return {};
+  return by;
+}
+
 void NestTiler::choose_transpose() {
-  if (nest_.stages.size() != 1 || !nest_.stages[0].inner.empty() || !tiling_.cuts.empty()) return;
-  const Expr by = best_transpose_axis(cx_, nest_, tiling_.vector_axis);
-  if (!by) return;
+  const Expr by = transpose_for(tiling_.vector_axis, tiling_.lanes);
+  if (!by || !tiling_.cuts.empty()) return;
   const auto axis = std::ranges::find(nest_.kept, by, &Axis::symbol);
-  const int64_t lanes = tiling_.lanes;
-  if (lanes < 4 || points(*axis) < lanes || points(nest_.kept.back()) < lanes) return;
   std::rotate(axis, axis + 1, nest_.kept.end() - 1);
   tiling_.transpose_axis = by;
   tiling_.registers = 1;

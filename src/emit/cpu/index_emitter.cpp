@@ -1,8 +1,10 @@
 #include "emit/cpu/index_emitter.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "support/check.h"
+#include "tile/quotients.h"
 
 namespace jumar::emit::cpu {
 
@@ -155,10 +157,61 @@ Value* IndexEmitter::affine_divided(Expr e) {
   return b_.CreateSub(reached, b_.CreateMul(more, b_.int_of(vector, d)));
 }
 
+// The quotient of lanes by a constant d, where the numerator has at most 31 bits: (n*m) >> (bits + l) with
+// 2^l >= d and m = ceil(2^(bits + l)/d) is exact for all n below 2^bits, and n*m has at most 2*bits + 1 bits. A
+// numerator that may be negative is lifted by a multiple of d first.
+Value* IndexEmitter::multiplied_quotient(Value* a, Expr e) {
+  const std::optional<int64_t> divisor = e.operands()[1].as_const();
+  const sym::Range range = sym::bounds(e.operands()[0], facts_);
+  constexpr int64_t kLimit = int64_t{1} << 30;
+  if (!divisor || *divisor <= 0 || *divisor >= kLimit || range.lo <= -kLimit || range.hi >= kLimit) return nullptr;
+  const int64_t d = *divisor;
+  llvm::Type* type = a->getType();
+  const int64_t lift = range.lo < 0 ? (-range.lo + d - 1) / d : 0;
+  if (std::has_single_bit(static_cast<uint64_t>(d)) && lift == 0)
+    return b_.CreateLShr(a, b_.int_of(type, std::countr_zero(static_cast<uint64_t>(d))));
+  const int64_t most = std::max<int64_t>(range.hi, 0) + lift * d;
+  if (most >= 2 * kLimit) return nullptr;
+  const int bits = std::bit_width(static_cast<uint64_t>(most));
+  const int log = std::bit_width(static_cast<uint64_t>(d - 1));
+  const __int128 power = static_cast<__int128>(1) << (bits + log);
+  const auto inverse = static_cast<int64_t>((power + d - 1) / d);
+  Value* lifted = b_.CreateAdd(a, b_.int_of(type, lift * d));
+  Value* quotient = b_.CreateLShr(b_.CreateMul(lifted, b_.int_of(type, inverse)), b_.int_of(type, bits + log));
+  return b_.CreateSub(quotient, b_.int_of(type, lift));
+}
+
+Expr IndexEmitter::with_common_quotients(Expr e) {
+  const Lanes lanes = scope_.lanes;
+  if (!lanes.axis || lanes.width == 1 || !lanes.aligned) return e;
+  return tile::with_common_quotients(cx_, e, lanes.axis, lanes.width, facts_, [&](Expr quotient) {
+    if (varies_beside_axis(quotient)) return quotient;
+    const Expr symbol = cx_.symbol(sym::SymbolKind::kAxis, fmt::format("q{}", scope_.named++));
+    scope_.lanes = {lanes.axis, 1, lanes.base, nullptr, false};
+    scope_.bindings[symbol] = {value(quotient), b_.depth()};
+    scope_.lanes = lanes;
+    return symbol;
+  });
+}
+
+bool IndexEmitter::varies_beside_axis(Expr e) const {
+  if (e.is_const() || e == scope_.lanes.axis) return false;
+  if (e.is_symbol()) return varies(e);
+  return std::ranges::any_of(e.operands(), [&](Expr operand) { return varies_beside_axis(operand); });
+}
+
 Value* IndexEmitter::division(Expr e) {
   if (!varies(e)) return divided(value(e.operands()[0]), value(e.operands()[1]), e);
   if (Value* fast = affine_divided(e)) return fast;
-  return lane_divided(value(e.operands()[0]), value(e.operands()[1]), e);
+  Value* numerator = value(e.operands()[0]);
+  if (Builder::width_of(numerator) > 1) {
+    if (Value* quotient = multiplied_quotient(numerator, e)) {
+      if (e.op() == Op::kFloorDiv) return quotient;
+      return b_.CreateSub(numerator,
+                          b_.CreateMul(quotient, b_.int_of(numerator->getType(), e.operands()[1].const_value())));
+    }
+  }
+  return lane_divided(numerator, value(e.operands()[1]), e);
 }
 
 Value* IndexEmitter::extreme(Expr e) {

@@ -24,6 +24,7 @@ struct Lanes {
   unsigned width = 1;
   Value* base = nullptr;
   Value* mask = nullptr;  // nothing: all lanes exist
+  bool aligned = false;   // `base` is a multiple of `width`
 };
 
 struct Scope {
@@ -35,11 +36,12 @@ struct Scope {
   Lanes lanes;
   // Bounds of the lanes' axis here: between cuts a predicate in `decided` has the value that it has at `low`.
   Value* low = nullptr;
+  uint32_t named = 0;  // quotients that have been given a name
 };
 
 class IndexEmitter {
  public:
-  IndexEmitter(Builder& b, sym::Context& cx, const sym::Facts& facts, const Scope& scope)
+  IndexEmitter(Builder& b, sym::Context& cx, const sym::Facts& facts, Scope& scope)
       : b_(b), cx_(cx), facts_(facts), scope_(scope) {}
 
   // i64 or a vector of it.
@@ -47,18 +49,23 @@ class IndexEmitter {
   // i1 or a vector of it.
   Value* predicate(sym::Expr e);
 
+  // The same value, with quotients that all lanes agree on computed once and named.
+  sym::Expr with_common_quotients(sym::Expr e);
+
   // Whether the value differs between lanes.
   bool varies(sym::Expr e) const;
   // Loops around the innermost definition that `e` needs.
   unsigned depth(sym::Expr e) const;
 
  private:
+  bool varies_beside_axis(sym::Expr e) const;
   Value* symbol(sym::Expr e);
   Value* sum(sym::Expr e);
   Value* product(sym::Expr e);
   Value* division(sym::Expr e);
   Value* divided(Value* a, Value* b, sym::Expr e);
   Value* lane_divided(Value* a, Value* b, sym::Expr e);
+  Value* multiplied_quotient(Value* a, sym::Expr e);
   Value* affine_divided(sym::Expr e);
   Value* extreme(sym::Expr e);
   Value* compared(sym::Expr e);
@@ -69,7 +76,7 @@ class IndexEmitter {
   Builder& b_;
   sym::Context& cx_;
   const sym::Facts& facts_;
-  const Scope& scope_;
+  Scope& scope_;
 };
 
 }  // namespace jumar::emit::cpu

@@ -12,6 +12,9 @@ using sym::Expr;
 
 namespace {
 
+// Up to this stride, loading everything and shuffling is faster than loading each lane.
+constexpr int64_t kMaxShuffledStride = 4;
+
 // The value reversed lane by lane, of masks too.
 llvm::SmallVector<int, 32> backwards(unsigned width) {
   llvm::SmallVector<int, 32> picks;
@@ -78,6 +81,7 @@ Value* MemoryEmitter::pointer(const Memory& memory, std::span<const Expr> terms,
 MemoryEmitter::Place MemoryEmitter::place(const Memory& memory, Expr address) {
   const Lanes& lanes = scope_.lanes;
   Place out;
+  if (index_.varies(address)) address = index_.with_common_quotients(address);
   Expr fixed = address;
   Expr factor;
   std::vector<Expr> varying;
@@ -141,9 +145,11 @@ Value* MemoryEmitter::active(Value* guard) {
 Value* MemoryEmitter::load(const Memory& memory, Expr address, Value* guard, Value* otherwise) {
   const unsigned width = scope_.lanes.width;
   if (guard && Builder::width_of(guard) == 1) {
+    // Lanes that turn out to read the same element are spread too: both sides must have one type.
     const bool same = memory.interleave == 1 && !index_.varies(address);
-    return b_.when(guard, [&] { return load(memory, address, nullptr, nullptr); },
-                   b_.spread(otherwise, same ? 1 : width));
+    const unsigned lanes = same ? 1 : width;
+    return b_.when(guard, [&] { return b_.spread(load(memory, address, nullptr, nullptr), lanes); },
+                   b_.spread(otherwise, lanes));
   }
   if (memory.interleave > 1 && index_.varies(address)) {
     // Elements of a lane lie `interleave` apart, beginning at the lane's number.
@@ -163,6 +169,8 @@ Value* MemoryEmitter::load(const Memory& memory, Expr address, Value* guard, Val
     loaded = load_one(memory, at, guard, otherwise);
   } else if (at.stride == 1 || at.stride == -1) {
     loaded = load_row(memory, at, active(guard), otherwise);
+  } else if (at.stride && *at.stride >= 2 && *at.stride <= kMaxShuffledStride && !active(guard)) {
+    loaded = load_every(memory, at);
   } else {
     loaded = load_lanes(memory, at, active(guard), otherwise);
   }
@@ -196,6 +204,26 @@ Value* MemoryEmitter::load_row(const Memory& memory, const Place& place, Value* 
     row = tagged(b_.CreateMaskedLoad(vector_type(memory), at, alignment(memory), mask, fill), memory, true);
   }
   return backward ? reversed(row) : row;
+}
+
+// Every stride-th element, from as many whole vectors as the stride says. The last vector ends with the last
+// element that is wanted, so that nothing beyond it is read.
+Value* MemoryEmitter::load_every(const Memory& memory, const Place& place) {
+  const int64_t width = scope_.lanes.width;
+  const int64_t stride = *place.stride;
+  Value* all = nullptr;
+  for (int64_t j = 0; j < stride; ++j) {
+    const int64_t start = std::min(j * width, stride * (width - 1) + 1 - width);
+    Value* part = load_at(memory, place.pointer, b_.i64(start), static_cast<unsigned>(width));
+    llvm::SmallVector<int, 32> picks;
+    for (int64_t k = 0; k < width; ++k) {
+      const int64_t at = stride * k;
+      const bool mine = std::min(at / width, stride - 1) == j;
+      picks.push_back(static_cast<int>(mine ? (all ? width : 0) + at - start : k));
+    }
+    all = all ? b_.CreateShuffleVector(all, part, picks) : b_.CreateShuffleVector(part, picks);
+  }
+  return all;
 }
 
 Value* MemoryEmitter::load_lanes(const Memory& memory, const Place& place, Value* mask, Value* otherwise) {

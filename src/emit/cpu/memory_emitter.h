@@ -61,6 +61,7 @@ class MemoryEmitter {
 
   Value* load_one(const Memory& memory, const Place& place, Value* guard, Value* otherwise);
   Value* load_row(const Memory& memory, const Place& place, Value* mask, Value* otherwise);
+  Value* load_every(const Memory& memory, const Place& place);
   Value* load_lanes(const Memory& memory, const Place& place, Value* mask, Value* otherwise);
   void store_row(const Memory& memory, const Place& place, Value* value, loop::StoreMode mode, Value* mask);
   void store_lanes(const Memory& memory, const Place& place, Value* value, Value* mask);

@@ -63,7 +63,7 @@ Value* NestEmitter::predicate(Expr e) {
   if (!tile::is_decided(cx_, e, walk_->axis.symbol, walk_->axis.extent, walk_->cuts, facts_))
     return index_.predicate(e);
   const Lanes lanes = scope_.lanes;
-  scope_.lanes = {lanes.axis, 1, scope_.low, nullptr};
+  scope_.lanes = {lanes.axis, 1, scope_.low, nullptr, false};
   Value* holds = index_.predicate(e);
   scope_.lanes = lanes;
   return holds;

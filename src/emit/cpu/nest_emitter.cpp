@@ -100,8 +100,8 @@ void NestEmitter::run_kept(size_t k, Value* block) {
   }
   if (axis.symbol == tiling_.vector_axis) {
     CHECK(k + 1 == nest_.kept.size(), "the kept vector axis {} is not the last", axis.symbol.symbol_name());
-    const VectorAxis walk =
-        walk_of(axis, tiling_.lanes, tiling_.registers, tiling_.tail, tiling_.cuts, !blocked);
+    VectorAxis walk = walk_of(axis, tiling_.lanes, tiling_.registers, tiling_.tail, tiling_.cuts, !blocked);
+    walk.aligned = !blocked || tiling_.block_elems % (int64_t{tiling_.lanes} * tiling_.registers) == 0;
     run_vector_axis(walk, lo, hi, {}, [&](Values&) { run_point(); });
     return;
   }
@@ -130,8 +130,8 @@ NestEmitter::VectorAxis NestEmitter::walk_of(const loop::Axis& axis, unsigned la
   return walk;
 }
 
-void NestEmitter::set_lanes(Expr axis, Value* base, unsigned width, Value* mask) {
-  scope_.lanes = {axis, width, base, mask};
+void NestEmitter::set_lanes(Expr axis, Value* base, unsigned width, Value* mask, bool aligned) {
+  scope_.lanes = {axis, width, base, mask, aligned};
 }
 
 Values NestEmitter::run_vector_axis(const VectorAxis& walk, Value* lo, Value* hi, Values carried,
@@ -156,6 +156,9 @@ Values NestEmitter::run_vector_axis(const VectorAxis& walk, Value* lo, Value* hi
 
 Values NestEmitter::run_range(const VectorAxis& walk, Value* lo, Value* hi, Values carried, const AxisBody& body) {
   Value* from = lo;
+  bool aligned = walk.aligned && walk.cuts.empty();
+  if (const auto* start = llvm::dyn_cast<llvm::ConstantInt>(lo))
+    aligned = start->getSExtValue() % (walk.widths.empty() ? walk.lanes : walk.widths[0]) == 0;
   for (size_t k = 0; k < walk.widths.size(); ++k) {
     const unsigned width = walk.widths[k];
     Value* to = hi;
@@ -165,14 +168,14 @@ Values NestEmitter::run_range(const VectorAxis& walk, Value* lo, Value* hi, Valu
       to = b_.CreateAdd(from, b_.CreateAnd(span, b_.i64(-static_cast<int64_t>(width))));
     }
     carried = b_.loop(from, to, width, carried, [&](Value* index, Values& inner) {
-      set_lanes(walk.axis.symbol, index, width, nullptr);
+      set_lanes(walk.axis.symbol, index, width, nullptr, aligned);
       body(inner);
     });
     from = to;
   }
   if (walk.tail == Tail::kScalar) {
     return b_.loop(from, hi, 1, carried, [&](Value* index, Values& inner) {
-      set_lanes(walk.axis.symbol, index, 1, nullptr);
+      set_lanes(walk.axis.symbol, index, 1, nullptr, true);
       body(inner);
     });
   }
@@ -180,7 +183,7 @@ Values NestEmitter::run_range(const VectorAxis& walk, Value* lo, Value* hi, Valu
     return b_.loop(from, hi, walk.lanes, carried, [&](Value* index, Values& inner) {
       Value* left = b_.spread(b_.CreateSub(hi, index), walk.lanes);
       Value* mask = b_.CreateICmpSLT(b_.lane_numbers(b_.getInt64Ty(), walk.lanes), left);
-      set_lanes(walk.axis.symbol, index, walk.lanes, mask);
+      set_lanes(walk.axis.symbol, index, walk.lanes, mask, aligned);
       body(inner);
     });
   }

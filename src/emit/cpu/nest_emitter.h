@@ -46,6 +46,7 @@ class NestEmitter {
     unsigned lanes = 1;
     loop::Tail tail = loop::Tail::kNone;
     std::vector<sym::Expr> cuts;
+    bool aligned = true;  // begins at a multiple of the first width
   };
   using AxisBody = std::function<void(Values& carried)>;
 
@@ -55,7 +56,7 @@ class NestEmitter {
   void run_point();
   Values run_vector_axis(const VectorAxis& walk, Value* lo, Value* hi, Values carried, const AxisBody& body);
   Values run_range(const VectorAxis& walk, Value* lo, Value* hi, Values carried, const AxisBody& body);
-  void set_lanes(sym::Expr axis, Value* base, unsigned width, Value* mask);
+  void set_lanes(sym::Expr axis, Value* base, unsigned width, Value* mask, bool aligned);
 
   void run_transposed(Value* lo, Value* hi);
   void run_tail_tile(Value* t0, Value* v0, Value* rows, Value* columns);

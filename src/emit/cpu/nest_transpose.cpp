@@ -56,7 +56,7 @@ void NestEmitter::run_transposed(Value* lo, Value* hi) {
     b_.loop(b_.i64(0), full, lanes, {}, [&](Value* v0, Values&) {
       fill_squares(t0, v0, rows, b_.i64(lanes));
       run_rows(t0, rows, [&] {
-        set_lanes(v.symbol, v0, tiling_.lanes, nullptr);
+        set_lanes(v.symbol, v0, tiling_.lanes, nullptr, true);
         run_point();
       });
     });
@@ -72,14 +72,14 @@ void NestEmitter::run_tail_tile(Value* t0, Value* v0, Value* rows, Value* column
   run_rows(t0, rows, [&] {
     if (tiling_.tail == Tail::kMasked) {
       Value* numbers = b_.lane_numbers(b_.getInt64Ty(), tiling_.lanes);
-      set_lanes(v, v0, tiling_.lanes, b_.CreateICmpSLT(numbers, b_.spread(columns, tiling_.lanes)));
+      set_lanes(v, v0, tiling_.lanes, b_.CreateICmpSLT(numbers, b_.spread(columns, tiling_.lanes)), true);
       run_point();
       return;
     }
     Value* row = square_at_;
     b_.loop(b_.i64(0), columns, 1, {}, [&](Value* column, Values&) {
       square_at_ = b_.CreateAdd(row, column);
-      set_lanes(v, b_.CreateAdd(v0, column), 1, nullptr);
+      set_lanes(v, b_.CreateAdd(v0, column), 1, nullptr, true);
       run_point();
     });
     square_at_ = row;

@@ -1,6 +1,8 @@
 // Tiling must change no value, and must choose what its documentation says for the kernels that matter.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "loop/check.h"
 #include "tile/guards.h"
 #include "tile/split_reduction.h"

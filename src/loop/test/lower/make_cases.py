@@ -2,8 +2,8 @@
 
     PYTHONPATH=python python src/loop/test/lower/make_cases.py [family ...]
 
-A case is the graph of one small function, traced with fixed and with symbolic sizes. lower_eager_test.cpp lowers
-the graph, interprets the program on the inputs and compares with the expected values.
+A case is the graph of one small function, traced with fixed and with symbolic sizes. lower_eager_test.cpp
+lowers the graph, interprets the program on the inputs and compares with the expected values.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Case(NamedTuple):
     inputs: list[torch.Tensor]
     tolerance: float = 2e-6
     symbolic: bool = True
-    # An operator that tracing would take apart is put into the graph as it is, with arguments made from the inputs.
+    # An operator that tracing would take apart goes into the graph whole, with arguments made of the inputs.
     operator: Any = None
     arguments: Callable[..., list[Any]] = lambda *xs: list(xs)
 
@@ -46,7 +46,9 @@ def ints(low: int, high: int, *shape: int, dtype: torch.dtype = torch.int64) -> 
 
 # Values that tell definitions apart.
 def special(dtype: torch.dtype = torch.float32) -> torch.Tensor:
-    return torch.tensor([0.0, -0.0, 0.5, -0.75, 1.0, -1.0, 2.5, -3.0, 3.0, 7.25, -20.0, inf, -inf, nan]).to(dtype)
+    return torch.tensor([0.0, -0.0, 0.5, -0.75, 1.0, -1.0, 2.5, -3.0, 3.0, 7.25, -20.0, inf, -inf, nan]).to(
+        dtype
+    )
 
 
 def moderate(dtype: torch.dtype = torch.float32) -> torch.Tensor:
@@ -63,9 +65,10 @@ def pointwise() -> list[Case]:
     def row(name: str, f: Callable[..., Any], *xs: torch.Tensor, tolerance: float = 2e-6) -> None:
         out.append(Case(name, f, list(xs), tolerance, symbolic=False))
 
-    everywhere = """neg abs square sign sgn reciprocal sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan
-        atan sinh cosh tanh asinh erf erfc sigmoid floor ceil trunc round frac deg2rad rad2deg isnan isinf isposinf
-        isneginf signbit relu hardsigmoid hardswish nan_to_num silu mish softplus hardtanh elu celu logical_not"""
+    everywhere = """neg abs square sign sgn reciprocal sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin
+        cos tan atan sinh cosh tanh asinh erf erfc sigmoid floor ceil trunc round frac
+        deg2rad rad2deg isnan isinf isposinf isneginf signbit relu hardsigmoid hardswish
+        nan_to_num silu mish softplus hardtanh elu celu logical_not"""
     for name in everywhere.split():
         row(name, getattr(aten, name).default, special(), tolerance=4e-6)
     for name in ("asin", "acos", "atanh", "erfinv"):
@@ -107,7 +110,12 @@ def pointwise() -> list[Case]:
     for name in ("add", "sub", "rsub"):
         f = getattr(aten, name).Tensor
         row(name, lambda x, y, f=f: f(x, y, alpha=0.5), special(), other)
-    row("add_int", lambda x, y: aten.add.Tensor(x, y, alpha=3), ints(-9, 9, 6), ints(-9, 9, 6, dtype=torch.int32))
+    row(
+        "add_int",
+        lambda x, y: aten.add.Tensor(x, y, alpha=3),
+        ints(-9, 9, 6),
+        ints(-9, 9, 6, dtype=torch.int32),
+    )
     row("add_bool", aten.add.Tensor, ints(0, 2, 6).bool(), ints(0, 2, 6).bool())
     row("add_wrapped", lambda x: aten.add.Tensor(x, 0.1), moderate(torch.bfloat16))
     row("mul", aten.mul.Tensor, special(), other)
@@ -147,11 +155,19 @@ def pointwise() -> list[Case]:
     row("where", aten.where.self, ints(0, 2, 6).bool(), rand(6), rand(6, dtype=torch.float64))
     row("where_scalar", lambda c, x: aten.where.ScalarOther(c, x, 2.5), ints(0, 2, 6).bool(), rand(6))
     row("masked_fill", lambda x, m: aten.masked_fill.Scalar(x, m, -inf), rand(6), ints(0, 2, 6).bool())
-    row("masked_fill_bf16", lambda x, m: aten.masked_fill.Scalar(x, m, 0.1), moderate(torch.bfloat16)[:6],
-        ints(0, 2, 6).bool())
+    row(
+        "masked_fill_bf16",
+        lambda x, m: aten.masked_fill.Scalar(x, m, 0.1),
+        moderate(torch.bfloat16)[:6],
+        ints(0, 2, 6).bool(),
+    )
     row("to_int", lambda x: aten._to_copy.default(x, dtype=torch.int64), moderate())
     row("to_bf16", lambda x: aten._to_copy.default(x, dtype=torch.bfloat16), rand(8))
-    row("to_f16_from_f64", lambda x: aten._to_copy.default(x, dtype=torch.float16), rand(8, dtype=torch.float64))
+    row(
+        "to_f16_from_f64",
+        lambda x: aten._to_copy.default(x, dtype=torch.float16),
+        rand(8, dtype=torch.float64),
+    )
     row("to_bool", lambda x: aten._to_copy.default(x, dtype=torch.bool), special())
     row("to_f32", lambda x: aten._to_copy.default(x, dtype=torch.float32), ints(-9, 9, 8))
     row("copy", aten.copy.default, rand(2, 3), ints(0, 5, 3))
@@ -161,20 +177,45 @@ def pointwise() -> list[Case]:
     grad = torch.linspace(-2, 3, 14)
     for name in "hardsigmoid hardswish gelu silu mish".split():
         row(f"{name}_backward", getattr(aten, f"{name}_backward").default, grad[:10], moderate())
-    row("gelu_tanh_backward", lambda g, x: aten.gelu_backward.default(g, x, approximate="tanh"), grad[:10], moderate(),
-        tolerance=4e-6)
+    row(
+        "gelu_tanh_backward",
+        lambda g, x: aten.gelu_backward.default(g, x, approximate="tanh"),
+        grad[:10],
+        moderate(),
+        tolerance=4e-6,
+    )
     row("sigmoid_backward", aten.sigmoid_backward.default, grad, special().sigmoid())
     row("tanh_backward", aten.tanh_backward.default, grad, special().tanh())
     row("threshold_backward", lambda g, x: aten.threshold_backward.default(g, x, 0), grad, special())
-    row("leaky_relu_backward", lambda g, x: aten.leaky_relu_backward.default(g, x, 0.2, False), grad, special())
+    row(
+        "leaky_relu_backward",
+        lambda g, x: aten.leaky_relu_backward.default(g, x, 0.2, False),
+        grad,
+        special(),
+    )
     row("hardtanh_backward", lambda g, x: aten.hardtanh_backward.default(g, x, -1.0, 2.5), grad, special())
-    row("softplus_backward", lambda g, x: aten.softplus_backward.default(g, x, 1.5, 20), grad[:10], moderate())
+    row(
+        "softplus_backward", lambda g, x: aten.softplus_backward.default(g, x, 1.5, 20), grad[:10], moderate()
+    )
     for is_result in (False, True):
-        row(f"elu_backward_{is_result}", lambda g, x, r=is_result: aten.elu_backward.default(g, 1.5, 1.25, 0.5, r, x),
-            grad[:10], moderate().clamp(-1))
-    row("log_sigmoid_backward", lambda g, x: aten.log_sigmoid_backward.default(g, x, torch.exp(-x.abs())), grad[:10],
-        moderate())
-    row("dropout_backward", lambda g, m: aten.native_dropout_backward.default(g, m, 1.25), grad[:6], ints(0, 2, 6).bool())
+        row(
+            f"elu_backward_{is_result}",
+            lambda g, x, r=is_result: aten.elu_backward.default(g, 1.5, 1.25, 0.5, r, x),
+            grad[:10],
+            moderate().clamp(-1),
+        )
+    row(
+        "log_sigmoid_backward",
+        lambda g, x: aten.log_sigmoid_backward.default(g, x, torch.exp(-x.abs())),
+        grad[:10],
+        moderate(),
+    )
+    row(
+        "dropout_backward",
+        lambda g, m: aten.native_dropout_backward.default(g, m, 1.25),
+        grad[:6],
+        ints(0, 2, 6).bool(),
+    )
     return out
 
 
@@ -186,8 +227,14 @@ def broadcast() -> list[Case]:
         Case("outer", aten.sub.Tensor, [rand(2, 3, 1), rand(1, 5)]),
         Case("transposed", lambda a: aten.relu(a.transpose(0, 2)), [x]),
         Case("mixed_strides", lambda a, b: a.permute(1, 2, 0) + b, [x, rand(3, 4, 2)]),
-        Case("channels_last", lambda a: torch.relu(a) * 2, [rand(2, 3, 4, 5).to(memory_format=torch.channels_last)]),
-        Case("bf16", lambda a, b: torch.sigmoid(a * b + 1), [rand(2, 6).bfloat16(), rand(6).bfloat16()], 8e-3),
+        Case(
+            "channels_last",
+            lambda a: torch.relu(a) * 2,
+            [rand(2, 3, 4, 5).to(memory_format=torch.channels_last)],
+        ),
+        Case(
+            "bf16", lambda a, b: torch.sigmoid(a * b + 1), [rand(2, 6).bfloat16(), rand(6).bfloat16()], 8e-3
+        ),
         Case("f16_f32", aten.add.Tensor, [rand(2, 6).half(), rand(2, 6)]),
         Case("f64", lambda a: torch.exp(a) * 0.1, [rand(2, 6).double()], 1e-12),
         Case("expanded", lambda a: a.expand(3, -1) + 1, [rand(4)]),
@@ -213,7 +260,9 @@ def views() -> list[Case]:
         Case("returned_view", lambda a: (a * 2).t(), [x]),
         Case("view_of_input", lambda a: a.t(), [x]),
         Case("as_strided", lambda a: (a * 2).as_strided((2, 3), (6, 2), 1) * 2, [x], symbolic=False),
-        Case("clone_transposed", lambda a: a.t().clone(memory_format=torch.contiguous_format).view(-1) * 2, [x]),
+        Case(
+            "clone_transposed", lambda a: a.t().clone(memory_format=torch.contiguous_format).view(-1) * 2, [x]
+        ),
         Case("two_outputs", lambda a: (a + 1, a.t(), (a + 1) * 2), [x]),
         Case("returned_input", lambda a: (a, a * 2), [x]),
     ]
@@ -254,7 +303,9 @@ def folds() -> list[Case]:
         Case("all_dim", lambda a: a.all(0), [ints(0, 2, 4, 3).bool()]),
         Case("all_u8", lambda a: a.all(), [ints(0, 2, 4, 3).to(torch.uint8)]),
         Case("logsumexp", lambda a: a.logsumexp((1, 2)), [x]),
-        Case("logsumexp_inf", lambda a: a.logsumexp(1), [torch.tensor([[inf, 1.0], [-inf, -inf], [-inf, 2.0]])]),
+        Case(
+            "logsumexp_inf", lambda a: a.logsumexp(1), [torch.tensor([[inf, 1.0], [-inf, -inf], [-inf, 2.0]])]
+        ),
         Case("var", lambda a: a.var(1), [x]),
         Case("var_all", lambda a: a.var(correction=0), [x]),
         Case("std", lambda a: a.std((0, 2), correction=2, keepdim=True), [x]),
@@ -280,10 +331,16 @@ def softmaxes() -> list[Case]:
         Case("log_softmax", lambda a: aten._log_softmax.default(a, -1, False), [x]),
         Case("safe_softmax", lambda a: aten._safe_softmax.default(a, -1), [masked]),
         Case("softmax_masked", lambda a: aten._softmax.default(a, -1, False), [masked]),
-        Case("softmax_backward", lambda g, y: aten._softmax_backward_data.default(g, y, -1, torch.float32),
-             [rand(2, 3, 5), x.softmax(-1)]),
-        Case("log_softmax_backward", lambda g, y: aten._log_softmax_backward_data.default(g, y, 1, torch.float32),
-             [rand(2, 3, 5), x.log_softmax(1)]),
+        Case(
+            "softmax_backward",
+            lambda g, y: aten._softmax_backward_data.default(g, y, -1, torch.float32),
+            [rand(2, 3, 5), x.softmax(-1)],
+        ),
+        Case(
+            "log_softmax_backward",
+            lambda g, y: aten._log_softmax_backward_data.default(g, y, 1, torch.float32),
+            [rand(2, 3, 5), x.log_softmax(1)],
+        ),
     ]
 
 
@@ -302,16 +359,21 @@ def norms() -> list[Case]:
 
     def batch(training: bool) -> Callable[..., Any]:
         def run(a: torch.Tensor, *rest: torch.Tensor) -> Any:
-            return aten._native_batch_norm_legit_functional.default(a, *rest, training, 0.1, 1e-5)[:: 3 if not training else 1]
+            return aten._native_batch_norm_legit_functional.default(a, *rest, training, 0.1, 1e-5)[
+                :: 3 if not training else 1
+            ]
 
         return run
 
     def batch_backward(training: bool) -> Callable[..., Any]:
-        def run(g: torch.Tensor, a: torch.Tensor, weight: torch.Tensor, m: torch.Tensor, v: torch.Tensor) -> Any:
+        def run(
+            g: torch.Tensor, a: torch.Tensor, weight: torch.Tensor, m: torch.Tensor, v: torch.Tensor
+        ) -> Any:
             batch_mean = a.mean((0, 2, 3))
             invstd = (a.var((0, 2, 3), correction=0) + 1e-5).rsqrt()
             return aten.native_batch_norm_backward.default(
-                g, a, weight, m, v, batch_mean, invstd, training, 1e-5, [True, True, True])
+                g, a, weight, m, v, batch_mean, invstd, training, 1e-5, [True, True, True]
+            )
 
         return run
 
@@ -329,26 +391,55 @@ def norms() -> list[Case]:
 
     def group_backward(g: torch.Tensor, a: torch.Tensor, weight: torch.Tensor) -> Any:
         _, m, r = aten.native_group_norm.default(a, weight, None, a.shape[0], 4, 9, 2, 1e-5)
-        return aten.native_group_norm_backward.default(g, a, m, r, weight, a.shape[0], 4, 9, 2, [True, True, True])
+        return aten.native_group_norm_backward.default(
+            g, a, m, r, weight, a.shape[0], 4, 9, 2, [True, True, True]
+        )
 
     return [
         Case("layer_norm", layer, [x, w, b], tolerance),
         Case("layer_norm_plain", lambda a: layer(a), [x], tolerance),
         Case("layer_norm_bf16", lambda *a: layer(*a)[0], [x.bfloat16(), w.bfloat16(), b.bfloat16()], 2e-2),
         Case("layer_norm_backward", layer_backward, [rand(2, 3, 6), x, w, b], 2e-5),
-        Case("batch_norm_eval", lambda *a: aten._native_batch_norm_legit_no_training.default(*a, 0.1, 1e-5)[0],
-             [image, gamma, beta, mean, var], tolerance),
+        Case(
+            "batch_norm_eval",
+            lambda *a: aten._native_batch_norm_legit_no_training.default(*a, 0.1, 1e-5)[0],
+            [image, gamma, beta, mean, var],
+            tolerance,
+        ),
         Case("batch_norm_train", batch(True), [image, gamma, beta, mean, var], tolerance),
         Case("batch_norm_functional_eval", batch(False), [image, gamma, beta, mean, var], tolerance),
         Case("batch_norm_backward", batch_backward(True), [rand(2, 4, 3, 3), image, gamma, mean, var], 2e-5),
-        Case("batch_norm_backward_eval", batch_backward(False), [rand(2, 4, 3, 3), image, gamma, mean, var], 2e-5),
+        Case(
+            "batch_norm_backward_eval",
+            batch_backward(False),
+            [rand(2, 4, 3, 3), image, gamma, mean, var],
+            2e-5,
+        ),
         Case("group_norm", group, [image, gamma, beta], tolerance),
-        Case("rms_norm", rms, [x, w], 2e-5, False, aten._fused_rms_norm.default,
-             lambda a, weight: [a, [6], weight, 1e-5]),
-        Case("rms_norm_backward", rms_backward, [rand(2, 3, 6), x, rms(x, w)[1], w], 2e-5, False,
-             aten._fused_rms_norm_backward.default, lambda g, a, r, weight: [g, a, [6], r, weight, [True, True]]),
-        Case("batch_norm_update", lambda *a: aten._batch_norm_with_update_functional.default(*a, 0.1, 1e-5)[0],
-             [image, gamma, beta, mean, var], tolerance),
+        Case(
+            "rms_norm",
+            rms,
+            [x, w],
+            2e-5,
+            False,
+            aten._fused_rms_norm.default,
+            lambda a, weight: [a, [6], weight, 1e-5],
+        ),
+        Case(
+            "rms_norm_backward",
+            rms_backward,
+            [rand(2, 3, 6), x, rms(x, w)[1], w],
+            2e-5,
+            False,
+            aten._fused_rms_norm_backward.default,
+            lambda g, a, r, weight: [g, a, [6], r, weight, [True, True]],
+        ),
+        Case(
+            "batch_norm_update",
+            lambda *a: aten._batch_norm_with_update_functional.default(*a, 0.1, 1e-5)[0],
+            [image, gamma, beta, mean, var],
+            tolerance,
+        ),
         Case("group_norm_backward", group_backward, [rand(2, 4, 3, 3), image, gamma], 2e-5),
     ]
 
@@ -375,11 +466,24 @@ def moves() -> list[Case]:
         Case("reflect", lambda a: aten.reflection_pad2d.default(a, [1, 2, 3, 1]), [image]),
         Case("replicate", lambda a: aten.replication_pad2d.default(a, [1, 2, 3, 1]), [image]),
         Case("pixel_shuffle", lambda a: aten.pixel_shuffle.default(a, 2), [rand(1, 8, 2, 3)], symbolic=False),
-        Case("pixel_unshuffle", lambda a: aten.pixel_unshuffle.default(a, 2), [rand(1, 2, 4, 6)], symbolic=False),
-        Case("slice_scatter", lambda a, b: aten.slice_scatter.default(a, b, 1, 1, 4, 2), [rand(3, 6), rand(3, 2)]),
+        Case(
+            "pixel_unshuffle",
+            lambda a: aten.pixel_unshuffle.default(a, 2),
+            [rand(1, 2, 4, 6)],
+            symbolic=False,
+        ),
+        Case(
+            "slice_scatter",
+            lambda a, b: aten.slice_scatter.default(a, b, 1, 1, 4, 2),
+            [rand(3, 6), rand(3, 2)],
+        ),
         Case("select_scatter", lambda a, b: aten.select_scatter.default(a, b, 0, -1), [x, rand(4)]),
-        Case("as_strided_scatter", lambda a, b: aten.as_strided_scatter.default(a * 2, b, [2, 3], [3, 1], 4),
-             [x, rand(2, 3)], symbolic=False),
+        Case(
+            "as_strided_scatter",
+            lambda a, b: aten.as_strided_scatter.default(a * 2, b, [2, 3], [3, 1], 4),
+            [x, rand(2, 3)],
+            symbolic=False,
+        ),
         Case("slice_backward", lambda g: aten.slice_backward.default(g, [3, 9], 1, 2, 7, 2), [rand(3, 3)]),
         Case("select_backward", lambda g: aten.select_backward.default(g, [3, 4, 5], 1, 2), [rand(3, 5)]),
         Case("arange", lambda a: torch.arange(a.shape[0]) * 2, [x]),
@@ -399,8 +503,11 @@ def indexing() -> list[Case]:
     ids = ints(0, 5, 2, 3)
     return [
         Case("embedding", lambda w, i: aten.embedding.default(w, i), [x, ids]),
-        Case("embedding_backward", lambda g, i: aten.embedding_dense_backward.default(g, i, 5, 2, False),
-             [rand(2, 3, 4), ids]),
+        Case(
+            "embedding_backward",
+            lambda g, i: aten.embedding_dense_backward.default(g, i, 5, 2, False),
+            [rand(2, 3, 4), ids],
+        ),
         Case("gather", lambda a, i: a.gather(1, i), [x, ints(0, 4, 3, 2)]),
         Case("index_select", lambda a, i: a.index_select(1, i), [x, ints(0, 4, 6)]),
         Case("index", lambda a, i: a[i], [x, ints(-5, 5, 2, 3)]),
@@ -410,11 +517,24 @@ def indexing() -> list[Case]:
         Case("index_side", lambda a, i, j: a[:, i, j], [rand(3, 2, 4), ints(0, 2, 5), ints(0, 4, 5)]),
         Case("index_i32", lambda a, i: a[i], [x, ints(0, 5, 3, dtype=torch.int32)]),
         Case("index_put", lambda a, i, v: aten.index_put.default(a, [i], v, True), [x, ids, rand(2, 3, 4)]),
-        Case("index_put_last", lambda a, i, v: aten.index_put.default(a, [None, i], v, True), [x, ints(0, 4, 3), rand(3)]),
+        Case(
+            "index_put_last",
+            lambda a, i, v: aten.index_put.default(a, [None, i], v, True),
+            [x, ints(0, 4, 3), rand(3)],
+        ),
         Case("scatter_add", lambda a, i, v: a.scatter_add(1, i, v), [x, ints(0, 4, 3, 2), rand(5, 4)]),
-        Case("scatter_reduce", lambda a, i, v: a.scatter_reduce(1, i, v, "sum"), [x, ints(0, 4, 3, 2), rand(3, 2)]),
+        Case(
+            "scatter_reduce",
+            lambda a, i, v: a.scatter_reduce(1, i, v, "sum"),
+            [x, ints(0, 4, 3, 2), rand(3, 2)],
+        ),
         Case("index_add", lambda a, i, v: a.index_add(0, i, v, alpha=0.5), [x, ints(0, 5, 3), rand(3, 4)]),
-        Case("scatter_add_bf16", lambda a, i, v: a.scatter_add(0, i, v), [rand(3).bfloat16(), ints(0, 3, 6), rand(6).bfloat16()], 8e-3),
+        Case(
+            "scatter_add_bf16",
+            lambda a, i, v: a.scatter_add(0, i, v),
+            [rand(3).bfloat16(), ints(0, 3, 6), rand(6).bfloat16()],
+            8e-3,
+        ),
     ]
 
 
@@ -423,7 +543,9 @@ def pools() -> list[Case]:
 
     def max_backward(a: torch.Tensor) -> Any:
         y, where = aten.max_pool2d_with_indices.default(a, [3, 3], [2, 2], [1, 1])
-        return aten.max_pool2d_with_indices_backward.default(y, a, [3, 3], [2, 2], [1, 1], [1, 1], False, where)
+        return aten.max_pool2d_with_indices_backward.default(
+            y, a, [3, 3], [2, 2], [1, 1], [1, 1], False, where
+        )
 
     def avg_backward(count_pads: bool) -> Callable[..., Any]:
         def run(a: torch.Tensor) -> Any:
@@ -435,25 +557,47 @@ def pools() -> list[Case]:
     return [
         Case("max_pool", lambda a: aten.max_pool2d_with_indices.default(a, [3, 3], [2, 2], [1, 1]), [x]),
         Case("max_pool_plain", lambda a: aten.max_pool2d_with_indices.default(a, [2, 2]), [x]),
-        Case("max_pool_dilated", lambda a: aten.max_pool2d_with_indices.default(a, [2, 2], [1, 2], [0, 1], [2, 2], True), [x]),
-        Case("max_pool_inf", lambda a: aten.max_pool2d_with_indices.default(a, [2, 2], [1, 1], [1, 1]),
-             [torch.full((1, 1, 2, 2), -inf)], symbolic=False),
+        Case(
+            "max_pool_dilated",
+            lambda a: aten.max_pool2d_with_indices.default(a, [2, 2], [1, 2], [0, 1], [2, 2], True),
+            [x],
+        ),
+        Case(
+            "max_pool_inf",
+            lambda a: aten.max_pool2d_with_indices.default(a, [2, 2], [1, 1], [1, 1]),
+            [torch.full((1, 1, 2, 2), -inf)],
+            symbolic=False,
+        ),
         Case("max_pool_backward", max_backward, [x]),
         Case("avg_pool", lambda a: aten.avg_pool2d.default(a, [2, 3]), [x]),
         Case("avg_pool_pads", lambda a: aten.avg_pool2d.default(a, [3, 3], [2, 2], [1, 1], True, True), [x]),
-        Case("avg_pool_no_pads", lambda a: aten.avg_pool2d.default(a, [3, 3], [2, 2], [1, 1], False, False), [x]),
+        Case(
+            "avg_pool_no_pads",
+            lambda a: aten.avg_pool2d.default(a, [3, 3], [2, 2], [1, 1], False, False),
+            [x],
+        ),
         Case("avg_pool_divisor", lambda a: aten.avg_pool2d.default(a, [2, 2], divisor_override=3), [x]),
         Case("avg_pool_backward", avg_backward(True), [x]),
         Case("avg_pool_backward_no_pads", avg_backward(False), [x]),
         Case("adaptive", lambda a: aten._adaptive_avg_pool2d.default(a, [3, 4]), [x]),
         Case("adaptive_exact", lambda a: aten._adaptive_avg_pool2d.default(a, [3, 1]), [x]),
-        Case("adaptive_backward", lambda a: aten._adaptive_avg_pool2d_backward.default(
-            aten._adaptive_avg_pool2d.default(a, [4, 3]), a), [x]),
+        Case(
+            "adaptive_backward",
+            lambda a: aten._adaptive_avg_pool2d_backward.default(
+                aten._adaptive_avg_pool2d.default(a, [4, 3]), a
+            ),
+            [x],
+        ),
         Case("nearest", lambda a: aten.upsample_nearest2d.default(a, [12, 14]), [x]),
         Case("nearest_odd", lambda a: aten.upsample_nearest2d.default(a, [9, 5]), [x]),
         Case("bilinear", lambda a: aten.upsample_bilinear2d.default(a, [9, 12], False), [x], 5e-6),
         Case("bilinear_aligned", lambda a: aten.upsample_bilinear2d.default(a, [9, 4], True), [x], 5e-6),
-        Case("bilinear_scales", lambda a: aten.upsample_bilinear2d.default(a, [12, 14], False, 2.0, 2.0), [x], 5e-6),
+        Case(
+            "bilinear_scales",
+            lambda a: aten.upsample_bilinear2d.default(a, [12, 14], False, 2.0, 2.0),
+            [x],
+            5e-6,
+        ),
     ]
 
 
@@ -464,6 +608,7 @@ def losses() -> list[Case]:
     image, pixels = rand(2, 3, 2, 2), ints(0, 3, 2, 2, 2)
     out = []
     for reduction in (0, 1, 2):
+
         def loss(name: str, f: Callable[..., Any], *xs: torch.Tensor) -> None:
             out.append(Case(f"{name}_{reduction}", f, list(xs), 4e-6))
 
@@ -471,22 +616,74 @@ def losses() -> list[Case]:
         loss("mse", lambda a, b, r=reduction: aten.mse_loss.default(a, b, r), x, y)
         loss("mse_backward", lambda g, a, b, r=reduction: aten.mse_loss_backward.default(g, a, b, r), g, x, y)
         loss("smooth_l1", lambda a, b, r=reduction: aten.smooth_l1_loss.default(a, b, r, 0.5), x, y)
-        loss("smooth_l1_backward", lambda g, a, b, r=reduction: aten.smooth_l1_loss_backward.default(g, a, b, r, 0.5), g, x, y)
+        loss(
+            "smooth_l1_backward",
+            lambda g, a, b, r=reduction: aten.smooth_l1_loss_backward.default(g, a, b, r, 0.5),
+            g,
+            x,
+            y,
+        )
         loss("huber", lambda a, b, r=reduction: aten.huber_loss.default(a, b, r, 0.5), x, y)
-        loss("huber_backward", lambda g, a, b, r=reduction: aten.huber_loss_backward.default(g, a, b, r, 0.5), g, x, y)
+        loss(
+            "huber_backward",
+            lambda g, a, b, r=reduction: aten.huber_loss_backward.default(g, a, b, r, 0.5),
+            g,
+            x,
+            y,
+        )
         loss("bce", lambda a, b, r=reduction: aten.binary_cross_entropy.default(a, b, None, r), p, t)
-        loss("bce_backward", lambda g, a, b, r=reduction: aten.binary_cross_entropy_backward.default(g, a, b, None, r), g, p, t)
-        loss("bce_logits", lambda a, b, c, r=reduction: aten.binary_cross_entropy_with_logits.default(a, b, None, c, r), x, t, w[:3])
-        loss("nll", lambda a, c, r=reduction: aten.nll_loss_forward.default(a, c, None, r, -100), logits, classes)
-        loss("nll_weighted", lambda a, c, v, r=reduction: aten.nll_loss_forward.default(a, c, v, r, 1), logits, classes.clamp(0), w)
+        loss(
+            "bce_backward",
+            lambda g, a, b, r=reduction: aten.binary_cross_entropy_backward.default(g, a, b, None, r),
+            g,
+            p,
+            t,
+        )
+        loss(
+            "bce_logits",
+            lambda a, b, c, r=reduction: aten.binary_cross_entropy_with_logits.default(a, b, None, c, r),
+            x,
+            t,
+            w[:3],
+        )
+        loss(
+            "nll",
+            lambda a, c, r=reduction: aten.nll_loss_forward.default(a, c, None, r, -100),
+            logits,
+            classes,
+        )
+        loss(
+            "nll_weighted",
+            lambda a, c, v, r=reduction: aten.nll_loss_forward.default(a, c, v, r, 1),
+            logits,
+            classes.clamp(0),
+            w,
+        )
         gl = rand(5) if reduction == 0 else rand()
-        loss("nll_backward", lambda g, a, c, v, n, r=reduction: aten.nll_loss_backward.default(g, a, c, v, r, -100, n),
-             gl, logits, classes, w, torch.tensor(2.5))
+        loss(
+            "nll_backward",
+            lambda g, a, c, v, n, r=reduction: aten.nll_loss_backward.default(g, a, c, v, r, -100, n),
+            gl,
+            logits,
+            classes,
+            w,
+            torch.tensor(2.5),
+        )
         gi = rand(2, 2, 2) if reduction == 0 else rand()
-        loss("nll2d_backward",
-             lambda g, a, c, n, r=reduction: aten.nll_loss2d_backward.default(g, a, c, None, r, -100, n),
-             gi, image, pixels, torch.tensor(8.0))
-        loss("nll2d", lambda a, c, r=reduction: aten.nll_loss2d_forward.default(a, c, None, r, -100), image, pixels)
+        loss(
+            "nll2d_backward",
+            lambda g, a, c, n, r=reduction: aten.nll_loss2d_backward.default(g, a, c, None, r, -100, n),
+            gi,
+            image,
+            pixels,
+            torch.tensor(8.0),
+        )
+        loss(
+            "nll2d",
+            lambda a, c, r=reduction: aten.nll_loss2d_forward.default(a, c, None, r, -100),
+            image,
+            pixels,
+        )
     return out
 
 
@@ -559,7 +756,10 @@ def main() -> None:
                 try:
                     texts.append(case_text(case, mode))
                 except Exception as error:
-                    print(f"{family.__name__}.{case.name} ({mode}): {type(error).__name__}: {error}", file=sys.stderr)
+                    print(
+                        f"{family.__name__}.{case.name} ({mode}): {type(error).__name__}: {error}",
+                        file=sys.stderr,
+                    )
         (FOLDER / f"{family.__name__}.cases").write_text("".join(texts))
 
 
