@@ -55,7 +55,7 @@ class ChannelsLast {
       }
     context.remarks.push_back(fmt::format("channels last: {} convolutions, {} weight copies, {} input copies",
                                           convolutions_, weight_copies_, input_copies_));
-    return {convolutions_};
+    return {changes_};
   }
 
   size_t restored_results() const { return restored_results_; }
@@ -78,6 +78,7 @@ class ChannelsLast {
   void set_strides(ValueId value, std::vector<Expr> strides) {
     ir::TensorType& type = type_of(value);
     if (type.strides == strides) return;
+    ++changes_;
     captured_.emplace(value, type.strides);
     type.strides = std::move(strides);
   }
@@ -205,6 +206,7 @@ class ChannelsLast {
   }
 
   ValueId copied(ValueId value, std::vector<Expr> strides, std::string format) {
+    ++changes_;
     graph_.schemas.try_emplace("aten.clone.default",
                                Schema{{{"Tensor", "self"}, {"MemoryFormat?", "memory_format"}}, {"Tensor"}});
     ir::TensorType type = type_of(value);
@@ -223,6 +225,7 @@ class ChannelsLast {
   std::map<ValueId, std::vector<Expr>> captured_;  // strides as captured, of values whose strides changed
   std::map<ValueId, ValueId> converted_;
   std::map<ValueId, ValueId> restored_;
+  uint32_t changes_ = 0;
   uint32_t convolutions_ = 0;
   uint32_t weight_copies_ = 0;
   uint32_t input_copies_ = 0;

@@ -50,7 +50,7 @@ std::string plan_text(const std::string& text) {
 
 TEST(EmitPlan, ItemsBecomeStepsInOrder) {
   EXPECT_EQ(plan_text(R"(loop @main symbols(s0 in [2, 4096] hint 128) {
-  %n: int(s0) = input 0
+  int(s0) = input 0
   %x: f32[s0, 256] = input 1
   %w: f32[256, 256] = parameter 2
   %t: f32[s0, 256] = temp
@@ -103,7 +103,7 @@ TEST(EmitPlan, SymbolsAreBoundFromSizesThenStridesThenByDivision) {
 
 TEST(EmitPlan, AnIntInputBindsItsSymbolWithoutAStep) {
   const std::string text = plan_text(std::string(R"(loop @main symbols(s0 in [2, 64]) {
-  %n: int(s0) = input 1
+  int(s0) = input 1
   %x: f32[s0] = input 0
   %y: f32[8] = output
 )") + kNegate + "  return %y\n}\n");
@@ -112,13 +112,12 @@ TEST(EmitPlan, AnIntInputBindsItsSymbolWithoutAStep) {
 
 TEST(EmitPlan, PythonCallsNumbersAndChecksBecomeTheirSteps) {
   const std::string text = plan_text(R"(loop @main symbols(s0 in [2, 64]) {
-  %n: int(s0) = input 0
+  int(s0) = input 0
   %x: f32[8] = input 1
   %r: f32[8] = result
   %y: f32[8] = output
-  %f: float = number
   check s0 < 40 "too many"
-  host %f = scalar.truediv(s0, 2.0)
+  host %f: float = scalar.truediv(s0, 2.0)
   call python.3(%x, s0) -> (%r) because "custom operator"
   kernel @k0 {
     nest (i0 in 8) {
