@@ -11,8 +11,8 @@
  * Conventions
  * - Functions that can fail return an error object, or NULL for success; no C++ exception leaves the library.
  *   After a failure, output arguments are untouched.
- * - `X_free(NULL)` does nothing. Text returned as `const char*` ends with a zero byte and lives as long as the
- *   object it was asked of.
+ * - `X_free(NULL)` does nothing. Text returned as `const char*` ends with a zero byte and lives as long as
+ * the object it was asked of.
  * - A context and a program may be used by several threads at once; errors and results by one at a time. A
  *   program keeps its context's resources alive: the order of freeing is free.
  * - The environment (JUMAR_*; `jumar options` lists the variables) is read by jumar_context_create only.
@@ -48,16 +48,16 @@ JUMAR_API const char* jumar_build_id(void);
 typedef struct jumar_error jumar_error;
 
 typedef enum jumar_error_kind {
-  JUMAR_ERROR_COMPILE = 1,     /* the graph, an option, a file or a tool is at fault */
-  JUMAR_ERROR_INTERNAL = 2,    /* a bug of Jumar; jumar_error_reproducer may name a file to report */
-  JUMAR_ERROR_INPUT = 3,       /* an input is not what the program was compiled for */
-  JUMAR_ERROR_INDEX = 4,       /* an index is outside its tensor */
-  JUMAR_ERROR_CHECK = 5,       /* a condition of the graph does not hold */
-  JUMAR_ERROR_NUMBER = 6,      /* arithmetic of sizes or numbers failed */
-  JUMAR_ERROR_OPERATOR = 7,    /* a called operator failed, and no host repeated the call */
-  JUMAR_ERROR_RESULT = 8,      /* a called operator's result is not what the program was compiled for */
-  JUMAR_ERROR_HOST = 9,        /* a function of jumar_host failed; the host knows why */
-  JUMAR_ERROR_MEMORY = 10      /* no memory */
+  JUMAR_ERROR_COMPILE = 1,  /* the graph, an option, a file or a tool is at fault */
+  JUMAR_ERROR_INTERNAL = 2, /* a bug of Jumar; jumar_error_reproducer may name a file to report */
+  JUMAR_ERROR_INPUT = 3,    /* an input is not what the program was compiled for */
+  JUMAR_ERROR_INDEX = 4,    /* an index is outside its tensor */
+  JUMAR_ERROR_CHECK = 5,    /* a condition of the graph does not hold */
+  JUMAR_ERROR_NUMBER = 6,   /* arithmetic of sizes or numbers failed */
+  JUMAR_ERROR_OPERATOR = 7, /* a called operator failed, and no host repeated the call */
+  JUMAR_ERROR_RESULT = 8,   /* a called operator's result is not what the program was compiled for */
+  JUMAR_ERROR_HOST = 9,     /* a function of jumar_host failed; the host knows why */
+  JUMAR_ERROR_MEMORY = 10   /* no memory */
 } jumar_error_kind;
 
 JUMAR_API jumar_error_kind jumar_error_kind_of(const jumar_error* error);
@@ -84,12 +84,14 @@ JUMAR_API void jumar_context_free(jumar_context* context);
 JUMAR_API const char* jumar_text_data(const jumar_text* text);
 JUMAR_API void jumar_text_free(jumar_text* text);
 
-/* Checks option text ("name=value" lines, may be NULL) and gives the values of all options in the same form. */
-JUMAR_API jumar_error* jumar_resolve_options(jumar_context* context, const char* options, jumar_text** values);
+/* Checks option text ("name=value" lines, may be NULL) and gives the values of all options in the same form.
+ */
+JUMAR_API jumar_error* jumar_resolve_options(jumar_context* context, const char* options,
+                                             jumar_text** values);
 
 /* Compiles graph text (docs/graph.md) of `length` bytes; `options` as above. */
-JUMAR_API jumar_error* jumar_compile(jumar_context* context, const char* text, size_t length, const char* options,
-                                     jumar_program** program);
+JUMAR_API jumar_error* jumar_compile(jumar_context* context, const char* text, size_t length,
+                                     const char* options, jumar_program** program);
 JUMAR_API void jumar_program_free(jumar_program* program);
 
 JUMAR_API size_t jumar_program_input_count(const jumar_program* program);
@@ -105,11 +107,11 @@ JUMAR_API int64_t jumar_program_arena_bytes(const jumar_program* program);
 
 /* A tensor in memory that somebody else owns. dtype_code and dtype_bits are DLPack's (float is 2 and 32). */
 typedef struct jumar_tensor {
-  void* data;             /* the first element */
+  void* data; /* the first element */
   const int64_t* sizes;
   const int64_t* strides; /* in elements; NULL means contiguous */
   int32_t rank;
-  int32_t device_type;    /* DLPack's; 1 is the CPU */
+  int32_t device_type; /* DLPack's; 1 is the CPU */
   uint8_t dtype_code;
   uint8_t dtype_bits;
 } jumar_tensor;
@@ -119,8 +121,8 @@ typedef enum jumar_kind {
   JUMAR_TENSOR = 1,
   JUMAR_INT = 2,
   JUMAR_FLOAT = 3,
-  JUMAR_BOOL = 4,     /* `integer` is 0 or 1 */
-  JUMAR_STRING = 5,   /* arguments of jumar_host only, as the two below */
+  JUMAR_BOOL = 4,   /* `integer` is 0 or 1 */
+  JUMAR_STRING = 5, /* arguments of jumar_host only, as the two below */
   JUMAR_WORD = 6,
   JUMAR_LIST = 7
 } jumar_kind;
@@ -149,19 +151,20 @@ typedef struct jumar_arg {
   jumar_word_kind word;
   int64_t integer;
   double number;
-  const char* text;              /* of a string or word; not zero-terminated */
+  const char* text; /* of a string or word; not zero-terminated */
   size_t text_length;
   const struct jumar_arg* items; /* of a list */
   size_t item_count;
   jumar_tensor tensor;
-  void* object;                  /* the embedder's own object, when the tensor is one as it is */
-  void* torch_tensor;            /* libtorch's AtenTensorHandle, borrowed, or NULL */
+  void* object;       /* the embedder's own object, when the tensor is one as it is */
+  void* torch_tensor; /* libtorch's AtenTensorHandle, borrowed, or NULL */
 } jumar_arg;
 
 typedef struct jumar_host_results jumar_host_results;
-/* Adds a result. `object` owns the tensor's memory; `release(object)` is called when Jumar is done with it. */
-JUMAR_API void jumar_host_results_add_tensor(jumar_host_results* results, const jumar_tensor* tensor, void* object,
-                                             void (*release)(void* object));
+/* Adds a result. `object` owns the tensor's memory; `release(object)` is called when Jumar is done with it.
+ */
+JUMAR_API void jumar_host_results_add_tensor(jumar_host_results* results, const jumar_tensor* tensor,
+                                             void* object, void (*release)(void* object));
 JUMAR_API void jumar_host_results_add_int(jumar_host_results* results, int64_t value);
 
 /* The functions return 0, or anything else when they failed. */

@@ -20,8 +20,10 @@ Host::Host(State& state, PyObject* calls)
 PyObject* Host::converted_word(const jumar_arg& arg) const {
   const std::string text(arg.text, arg.text_length);
   switch (arg.word) {
-    case JUMAR_WORD_DTYPE: return state_.torch.dtype(arg.text, arg.text_length);
-    case JUMAR_WORD_LAYOUT: return state_.torch.attribute(text.c_str());
+    case JUMAR_WORD_DTYPE:
+      return state_.torch.dtype(arg.text, arg.text_length);
+    case JUMAR_WORD_LAYOUT:
+      return state_.torch.attribute(text.c_str());
     case JUMAR_WORD_MEMORY_FORMAT: {
       const bool is_last = text == "channels_last" || text == "channels_last_3d";
       return state_.torch.attribute((is_last ? text : text + "_format").c_str());
@@ -38,12 +40,18 @@ PyObject* Host::converted_word(const jumar_arg& arg) const {
 
 PyObject* Host::converted(const jumar_arg& arg) const {
   switch (arg.kind) {
-    case JUMAR_NONE: return Py_NewRef(Py_None);
-    case JUMAR_INT: return PyLong_FromLongLong(arg.integer);
-    case JUMAR_FLOAT: return PyFloat_FromDouble(arg.number);
-    case JUMAR_BOOL: return PyBool_FromLong(arg.integer != 0);
-    case JUMAR_STRING: return PyUnicode_FromStringAndSize(arg.text, static_cast<Py_ssize_t>(arg.text_length));
-    case JUMAR_WORD: return converted_word(arg);
+    case JUMAR_NONE:
+      return Py_NewRef(Py_None);
+    case JUMAR_INT:
+      return PyLong_FromLongLong(arg.integer);
+    case JUMAR_FLOAT:
+      return PyFloat_FromDouble(arg.number);
+    case JUMAR_BOOL:
+      return PyBool_FromLong(arg.integer != 0);
+    case JUMAR_STRING:
+      return PyUnicode_FromStringAndSize(arg.text, static_cast<Py_ssize_t>(arg.text_length));
+    case JUMAR_WORD:
+      return converted_word(arg);
     case JUMAR_TENSOR:
       if (arg.object != nullptr) return Py_NewRef(static_cast<PyObject*>(arg.object));
       return state_.torch.wrapped(arg.torch_tensor);
@@ -118,7 +126,8 @@ int Host::call_python(void* user, uint32_t callable, const jumar_arg* args, size
   return done ? 0 : 1;
 }
 
-int Host::call_op(void* user, const char* op, const jumar_arg* args, size_t count, jumar_host_results* results) {
+int Host::call_op(void* user, const char* op, const jumar_arg* args, size_t count,
+                  jumar_host_results* results) {
   Host& host = *static_cast<Host*>(user);
   host.take_lock();
   bool done = false;
@@ -128,7 +137,8 @@ int Host::call_op(void* user, const char* op, const jumar_arg* args, size_t coun
   }
   if (host.state_.operator_call != nullptr) {
     const Ref name(PyUnicode_FromString(op));
-    const Ref function(name ? PyObject_CallFunctionObjArgs(host.state_.operator_call, name.get(), nullptr) : nullptr);
+    const Ref function(name ? PyObject_CallFunctionObjArgs(host.state_.operator_call, name.get(), nullptr)
+                            : nullptr);
     if (function) done = host.call(function.get(), op, args, count, results);
   }
   host.release_lock();

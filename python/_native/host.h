@@ -1,8 +1,9 @@
-// Calls that a running program makes into Python: `python.<k>` nodes, and operators that libtorch's C functions
-// cannot call or that failed and are repeated here, so that PyTorch's own exception reaches the user.
+// Calls that a running program makes into Python: `python.<k>` nodes, and operators that libtorch's C
+// functions cannot call or that failed and are repeated here, so that PyTorch's own exception reaches the
+// user.
 //
-// The interpreter's lock is released while a program runs; Host takes it back for each call. When a call raises,
-// the exception stays set in the thread until the run returns.
+// The interpreter's lock is released while a program runs; Host takes it back for each call. When a call
+// raises, the exception stays set in the thread until the run returns.
 #pragma once
 
 #include "jumar/jumar.h"
@@ -23,13 +24,15 @@ class Host {
  private:
   static int call_python(void* user, uint32_t callable, const jumar_arg* args, size_t count,
                          jumar_host_results* results);
-  static int call_op(void* user, const char* op, const jumar_arg* args, size_t count, jumar_host_results* results);
+  static int call_op(void* user, const char* op, const jumar_arg* args, size_t count,
+                     jumar_host_results* results);
 
   PyObject* converted(const jumar_arg& arg) const;
   PyObject* converted_word(const jumar_arg& arg) const;
   PyObject* converted_args(const jumar_arg* args, size_t count) const;
   bool add_results(PyObject* value, const char* what, jumar_host_results* results) const;
-  bool call(PyObject* callable, const char* what, const jumar_arg* args, size_t count, jumar_host_results* results);
+  bool call(PyObject* callable, const char* what, const jumar_arg* args, size_t count,
+            jumar_host_results* results);
 
   State& state_;
   PyObject* calls_;

@@ -32,9 +32,7 @@ void State::clear() {
 
 State* state_of(PyObject* module) { return static_cast<State*>(PyModule_GetState(module)); }
 
-State* state_of_instance(PyObject* self) {
-  return static_cast<State*>(PyType_GetModuleState(Py_TYPE(self)));
-}
+State* state_of_instance(PyObject* self) { return static_cast<State*>(PyType_GetModuleState(Py_TYPE(self))); }
 
 namespace {
 
@@ -121,8 +119,7 @@ PyObject* compile(PyObject* module, PyObject* args, PyObject* kwargs) {
   if (option_data == nullptr) return nullptr;
   jumar_program* program = nullptr;
   PyThreadState* thread = PyEval_SaveThread();
-  jumar_error* error =
-      jumar_compile(state.context, text, static_cast<size_t>(length), option_data, &program);
+  jumar_error* error = jumar_compile(state.context, text, static_cast<size_t>(length), option_data, &program);
   PyEval_RestoreThread(thread);
   if (error != nullptr) {
     raise(state, error);
@@ -175,16 +172,20 @@ PyObject* command_line(PyObject*, PyObject* arguments) {
 }
 
 PyMethodDef kFunctions[] = {
-    {"compile", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(compile)), METH_VARARGS | METH_KEYWORDS,
+    {"compile", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(compile)),
+     METH_VARARGS | METH_KEYWORDS,
      "compile(text, options=None, python_calls=(), constants=()) -> Program\n\n"
-     "Compiles graph text. `options` is a dict or option text; `python_calls[k]` is the callable of the node\n"
+     "Compiles graph text. `options` is a dict or option text; `python_calls[k]` is the callable of the "
+     "node\n"
      "python.<k>; `constants` are tensors that follow the arguments of each run."},
     {"resolve_options", resolve_options, METH_O,
-     "resolve_options(options) -> dict\n\nChecks a dict, option text or None and returns the values of all options as text."},
+     "resolve_options(options) -> dict\n\nChecks a dict, option text or None and returns the values of all "
+     "options as text."},
     {"main", command_line, METH_O, "main(argv) -> exit status of the `jumar` command."},
     {nullptr, nullptr, 0, nullptr}};
 
-PyObject* new_exception(PyObject* module, const char* name, const char* full_name, const char* doc, PyObject* base) {
+PyObject* new_exception(PyObject* module, const char* name, const char* full_name, const char* doc,
+                        PyObject* base) {
   PyObject* type = PyErr_NewExceptionWithDoc(full_name, doc, base, nullptr);
   if (type == nullptr || PyModule_AddObjectRef(module, name, type) != 0) return nullptr;
   return type;
@@ -193,14 +194,14 @@ PyObject* new_exception(PyObject* module, const char* name, const char* full_nam
 bool add_exceptions(PyObject* module, State& state) {
   state.error = new_exception(module, "Error", "jumar.Error", "What Jumar raises.", PyExc_RuntimeError);
   if (state.error == nullptr) return false;
-  state.compile_error = new_exception(module, "CompileError", "jumar.CompileError",
-                                      "A graph, an option or a file cannot be compiled. Attributes: code, where.",
-                                      state.error);
+  state.compile_error =
+      new_exception(module, "CompileError", "jumar.CompileError",
+                    "A graph, an option or a file cannot be compiled. Attributes: code, where.", state.error);
   state.input_error = new_exception(module, "InputError", "jumar.InputError",
                                     "An input is not what the graph was compiled for.", state.error);
-  state.internal_error = new_exception(module, "InternalError", "jumar.InternalError",
-                                       "A bug of Jumar. Attributes: code, where, reproducer (a file, or \"\").",
-                                       state.error);
+  state.internal_error =
+      new_exception(module, "InternalError", "jumar.InternalError",
+                    "A bug of Jumar. Attributes: code, where, reproducer (a file, or \"\").", state.error);
   return state.compile_error != nullptr && state.input_error != nullptr && state.internal_error != nullptr;
 }
 
@@ -212,7 +213,8 @@ int execute(PyObject* module) {
   }
   if (!add_exceptions(module, *state) || !state->torch.setup()) return -1;
   state->program_type = PyType_FromModuleAndSpec(module, program_type_spec(), nullptr);
-  if (state->program_type == nullptr || PyModule_AddObjectRef(module, "Program", state->program_type) != 0) return -1;
+  if (state->program_type == nullptr || PyModule_AddObjectRef(module, "Program", state->program_type) != 0)
+    return -1;
   if (PyModule_AddStringConstant(module, "version", jumar_version()) != 0 ||
       PyModule_AddStringConstant(module, "build_id", jumar_build_id()) != 0) {
     return -1;
@@ -244,32 +246,39 @@ void free_module(void* module) {
 
 PyModuleDef_Slot kSlots[] = {{Py_mod_exec, reinterpret_cast<void*>(execute)}, {0, nullptr}};
 
-PyModuleDef kModule = {PyModuleDef_HEAD_INIT,
-                       "jumar._native",
-                       "Compiles graph text and runs it on torch tensors.",
-                       sizeof(State),
-                       kFunctions,
-                       kSlots,
-                       traverse_module,
-                       clear_module,
-                       free_module};
+PyModuleDef kModule = {
+    PyModuleDef_HEAD_INIT, "jumar._native", "Compiles graph text and runs it on torch tensors.",
+    sizeof(State),         kFunctions,      kSlots,
+    traverse_module,       clear_module,    free_module};
 
 }  // namespace
 
 void raise(State& state, jumar_error* error) {
   switch (jumar_error_kind_of(error)) {
-    case JUMAR_ERROR_COMPILE: raise_with_details(state.compile_error, error, false); break;
-    case JUMAR_ERROR_INTERNAL: raise_with_details(state.internal_error, error, true); break;
-    case JUMAR_ERROR_INPUT: PyErr_SetString(state.input_error, jumar_error_message(error)); break;
-    case JUMAR_ERROR_INDEX: PyErr_SetString(PyExc_IndexError, jumar_error_message(error)); break;
-    case JUMAR_ERROR_MEMORY: PyErr_SetString(PyExc_MemoryError, jumar_error_message(error)); break;
+    case JUMAR_ERROR_COMPILE:
+      raise_with_details(state.compile_error, error, false);
+      break;
+    case JUMAR_ERROR_INTERNAL:
+      raise_with_details(state.internal_error, error, true);
+      break;
+    case JUMAR_ERROR_INPUT:
+      PyErr_SetString(state.input_error, jumar_error_message(error));
+      break;
+    case JUMAR_ERROR_INDEX:
+      PyErr_SetString(PyExc_IndexError, jumar_error_message(error));
+      break;
+    case JUMAR_ERROR_MEMORY:
+      PyErr_SetString(PyExc_MemoryError, jumar_error_message(error));
+      break;
     case JUMAR_ERROR_HOST:
       if (PyErr_Occurred() == nullptr) PyErr_SetString(state.internal_error, jumar_error_message(error));
       break;
     case JUMAR_ERROR_CHECK:
     case JUMAR_ERROR_NUMBER:
     case JUMAR_ERROR_OPERATOR:
-    case JUMAR_ERROR_RESULT: PyErr_SetString(PyExc_RuntimeError, jumar_error_message(error)); break;
+    case JUMAR_ERROR_RESULT:
+      PyErr_SetString(PyExc_RuntimeError, jumar_error_message(error));
+      break;
   }
   jumar_error_free(error);
 }

@@ -17,7 +17,8 @@ struct Program {
 
 Program* as_program(PyObject* object) { return reinterpret_cast<Program*>(object); }
 
-// The inputs of one call: values for the library and references that keep them alive while the lock is released.
+// The inputs of one call: values for the library and references that keep them alive while the lock is
+// released.
 class Inputs {
  public:
   Inputs(State& state, size_t expected) : state_(state) {
@@ -90,12 +91,18 @@ PyObject* converted(const State& state, const Inputs& inputs, jumar_results* res
   jumar_output output;
   jumar_results_get(results, index, &output);
   switch (output.kind) {
-    case JUMAR_OUTPUT_NONE: return Py_NewRef(Py_None);
-    case JUMAR_OUTPUT_INT: return PyLong_FromLongLong(output.integer);
-    case JUMAR_OUTPUT_FLOAT: return PyFloat_FromDouble(output.number);
-    case JUMAR_OUTPUT_BOOL: return PyBool_FromLong(output.integer != 0);
-    case JUMAR_OUTPUT_TORCH: return state.torch.wrapped_and_deleted(results, index, output.torch_tensor);
-    case JUMAR_OUTPUT_MANAGED: return state.torch.from_managed(jumar_results_take_managed(results, index));
+    case JUMAR_OUTPUT_NONE:
+      return Py_NewRef(Py_None);
+    case JUMAR_OUTPUT_INT:
+      return PyLong_FromLongLong(output.integer);
+    case JUMAR_OUTPUT_FLOAT:
+      return PyFloat_FromDouble(output.number);
+    case JUMAR_OUTPUT_BOOL:
+      return PyBool_FromLong(output.integer != 0);
+    case JUMAR_OUTPUT_TORCH:
+      return state.torch.wrapped_and_deleted(results, index, output.torch_tensor);
+    case JUMAR_OUTPUT_MANAGED:
+      return state.torch.from_managed(jumar_results_take_managed(results, index));
     case JUMAR_OUTPUT_ALIAS:
       return state.torch.alias(
           output.input >= 0 ? inputs.object(output.input) : static_cast<PyObject*>(output.object), output);
@@ -179,10 +186,12 @@ void dealloc(PyObject* self) {
 }
 
 PyMethodDef kMethods[] = {
-    {"run", run, METH_O, "run(inputs) -> tuple of results. The inputs are a list or tuple, in the graph's order."},
+    {"run", run, METH_O,
+     "run(inputs) -> tuple of results. The inputs are a list or tuple, in the graph's order."},
     {"report", report, METH_NOARGS, "report() -> JSON text: stages, kernels, calls with reasons, refusals."},
     {"plan_text", plan_text, METH_NOARGS, "plan_text() -> the host program as text."},
-    {"arena_bytes", arena_bytes, METH_NOARGS, "arena_bytes() -> bytes of intermediate tensors of the last call."},
+    {"arena_bytes", arena_bytes, METH_NOARGS,
+     "arena_bytes() -> bytes of intermediate tensors of the last call."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef kProperties[] = {

@@ -14,11 +14,11 @@ struct State {
   jumar_context* context = nullptr;
   TorchBridge torch;
   PyObject* program_type = nullptr;
-  PyObject* error = nullptr;           // jumar.Error, the base of the others
+  PyObject* error = nullptr;  // jumar.Error, the base of the others
   PyObject* compile_error = nullptr;
   PyObject* input_error = nullptr;
   PyObject* internal_error = nullptr;
-  PyObject* operator_call = nullptr;   // jumar.calls.operator_call, looked up at the first use
+  PyObject* operator_call = nullptr;  // jumar.calls.operator_call, looked up at the first use
 
   int visit(visitproc visit, void* arg);
   void clear();

@@ -41,13 +41,26 @@ struct DTypeName {
   const char* attribute;
 };
 constexpr DTypeName kDTypes[] = {
-    {"bool", 6, 8, "bool"},        {"u8", 1, 8, "uint8"},         {"i8", 0, 8, "int8"},
-    {"i16", 0, 16, "int16"},       {"i32", 0, 32, "int32"},       {"i64", 0, 64, "int64"},
-    {"f16", 2, 16, "float16"},     {"bf16", 4, 16, "bfloat16"},   {"f32", 2, 32, "float32"},
-    {"f64", 2, 64, "float64"},     {"c32", 5, 32, "complex32"},   {"c64", 5, 64, "complex64"},
-    {"c128", 5, 128, "complex128"}, {"u16", 1, 16, "uint16"},     {"u32", 1, 32, "uint32"},
-    {"u64", 1, 64, "uint64"},      {"f8e5m2", 12, 8, "float8_e5m2"}, {"f8e4m3fn", 10, 8, "float8_e4m3fn"},
-    {"f8e5m2fnuz", 13, 8, "float8_e5m2fnuz"}, {"f8e4m3fnuz", 11, 8, "float8_e4m3fnuz"},
+    {"bool", 6, 8, "bool"},
+    {"u8", 1, 8, "uint8"},
+    {"i8", 0, 8, "int8"},
+    {"i16", 0, 16, "int16"},
+    {"i32", 0, 32, "int32"},
+    {"i64", 0, 64, "int64"},
+    {"f16", 2, 16, "float16"},
+    {"bf16", 4, 16, "bfloat16"},
+    {"f32", 2, 32, "float32"},
+    {"f64", 2, 64, "float64"},
+    {"c32", 5, 32, "complex32"},
+    {"c64", 5, 64, "complex64"},
+    {"c128", 5, 128, "complex128"},
+    {"u16", 1, 16, "uint16"},
+    {"u32", 1, 32, "uint32"},
+    {"u64", 1, 64, "uint64"},
+    {"f8e5m2", 12, 8, "float8_e5m2"},
+    {"f8e4m3fn", 10, 8, "float8_e4m3fn"},
+    {"f8e5m2fnuz", 13, 8, "float8_e5m2fnuz"},
+    {"f8e4m3fnuz", 11, 8, "float8_e4m3fnuz"},
 };
 
 const DTypeName* dtype_row(uint8_t code, uint8_t bits) {
@@ -80,13 +93,16 @@ bool TorchBridge::setup() {
   is_neg_ = PyObject_GetAttrString(tensor_type_, "is_neg");
   reinterpret_ = attribute_path(torch_, {"_C", "_dynamo", "guards", "_reinterpret_tensor"});
   steal_handle_ = attribute_path(torch_, {"_C", "_aoti", "alloc_tensor_by_stealing_from_void_ptr"});
-  if (is_conj_ == nullptr || is_neg_ == nullptr || reinterpret_ == nullptr || steal_handle_ == nullptr) return false;
+  if (is_conj_ == nullptr || is_neg_ == nullptr || reinterpret_ == nullptr || steal_handle_ == nullptr)
+    return false;
   const Ref capsule(PyObject_GetAttrString(tensor_type_, "__dlpack_c_exchange_api__"));
   if (!capsule) {
-    raise_instead(PyExc_ImportError, "jumar needs a PyTorch whose tensors have DLPack's C exchange table (2.10 or newer)");
+    raise_instead(PyExc_ImportError,
+                  "jumar needs a PyTorch whose tensors have DLPack's C exchange table (2.10 or newer)");
     return false;
   }
-  exchange_ = static_cast<const DLPackExchangeAPI*>(PyCapsule_GetPointer(capsule.get(), "dlpack_exchange_api"));
+  exchange_ =
+      static_cast<const DLPackExchangeAPI*>(PyCapsule_GetPointer(capsule.get(), "dlpack_exchange_api"));
   if (exchange_ == nullptr) return false;
   if (exchange_->header.version.major != 1) {
     raise_instead(PyExc_ImportError, "jumar needs a PyTorch with DLPack 1");
@@ -135,7 +151,8 @@ bool TorchBridge::refuse(PyObject* object, PyObject* error_type, Name name, uint
     const Ref dispatch(PyObject_GetAttrString(type, "__torch_dispatch__"));
     if (!dispatch || dispatch.get() != no_dispatch_) {
       PyErr_Clear();
-      PyErr_Format(error_type, "%s is a %S, a tensor subclass with its own dispatch", full(name).c_str(), type);
+      PyErr_Format(error_type, "%s is a %S, a tensor subclass with its own dispatch", full(name).c_str(),
+                   type);
       return true;
     }
   }
@@ -162,7 +179,8 @@ bool TorchBridge::view(PyObject* object, PyObject* error_type, Name name, jumar_
     PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
     PyErr_Fetch(&type, &value, &traceback);
     const Ref t(type), v(value), b(traceback);
-    PyErr_Format(error_type, "%s cannot be read through a pointer: %S", full(name).c_str(), value != nullptr ? value : Py_None);
+    PyErr_Format(error_type, "%s cannot be read through a pointer: %S", full(name).c_str(),
+                 value != nullptr ? value : Py_None);
     return false;
   }
   if (refuse(object, error_type, name, view.dtype.code)) return false;

@@ -4,8 +4,8 @@
 // function that libtorch_python exports for it, found by its name at run time; where it is missing, by
 // torch._C._aoti, which is slower. Nothing links to libtorch.
 //
-// A DLPack view does not tell of a pending conjugation or negation, and takes fake tensors and subclasses that
-// keep their data elsewhere, so these are refused before a pointer is taken.
+// A DLPack view does not tell of a pending conjugation or negation, and takes fake tensors and subclasses
+// that keep their data elsewhere, so these are refused before a pointer is taken.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ class TorchBridge {
     const char* text;
     long long index = -1;
   };
-  // A view of a tensor's memory, valid while the tensor lives. False with an exception of type `error_type` set.
+  // A view of a tensor's memory, valid while the tensor lives. False with an exception of type `error_type`
+  // set.
   bool view(PyObject* object, PyObject* error_type, Name name, jumar_tensor* out) const;
   // The Python tensor for a borrowed libtorch handle; null with an exception set.
   PyObject* wrapped(void* handle) const;

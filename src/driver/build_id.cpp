@@ -51,7 +51,8 @@ int visit(dl_phdr_info* object, size_t, void* data) {
   for (int k = 0; k < object->dlpi_phnum && search.id.empty(); ++k) {
     const ElfW(Phdr)& header = object->dlpi_phdr[k];
     if (header.p_type != PT_NOTE) continue;
-    search.id = id_of_notes(reinterpret_cast<const char*>(object->dlpi_addr + header.p_vaddr), header.p_memsz);
+    search.id =
+        id_of_notes(reinterpret_cast<const char*>(object->dlpi_addr + header.p_vaddr), header.p_memsz);
   }
   return 1;
 }

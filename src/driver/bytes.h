@@ -1,5 +1,5 @@
-// Sequences of byte strings in one byte string: a count, then each with its length. What was written reads back,
-// and a reader never goes outside the text it was given.
+// Sequences of byte strings in one byte string: a count, then each with its length. What was written reads
+// back, and a reader never goes outside the text it was given.
 #pragma once
 
 #include <cstdint>

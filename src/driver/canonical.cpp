@@ -97,7 +97,9 @@ class GraphRewriter {
         out_.text += it == symbols_.end() ? token.text : std::string_view(it->second);
         return;
       }
-      default: out_.text += token.text; return;
+      default:
+        out_.text += token.text;
+        return;
     }
   }
 
@@ -149,7 +151,8 @@ std::string canonical_kernel(const loop::Program& program, const loop::Kernel& k
     const auto symbol = token.kind == TokenKind::kWord ? declared.find(token.text) : declared.end();
     if (token.kind == TokenKind::kValue) {
       body += '%';
-      body += names_buffer(previous) ? "b" + std::string(numbered(buffers, token.text, "")) : std::string(token.text);
+      body += names_buffer(previous) ? "b" + std::string(numbered(buffers, token.text, ""))
+                                     : std::string(token.text);
     } else if (symbol != declared.end()) {
       const size_t known = symbols.size();
       const std::string_view name = numbered(symbols, token.text, symbol_prefix(token.text));

@@ -5,8 +5,8 @@
 //     %neg: i64[s77] = aten.neg.default(%ids)               %1 : i64 [ s0 ] = aten.neg.default ( %0 )
 //
 // Values and symbols are numbered by their first appearance; names of the program, hints and origins are left
-// out. Different programs never give the same text; equal programs that were written down in another order may
-// give different ones, which costs a compilation and nothing else.
+// out. Different programs never give the same text; equal programs that were written down in another order
+// may give different ones, which costs a compilation and nothing else.
 #pragma once
 
 #include <string>
@@ -27,8 +27,8 @@ struct CanonicalGraph {
 // `text` need not be a correct graph: what the lexer takes is rewritten.
 CanonicalGraph canonical_graph(std::string_view text);
 
-// A kernel with everything that its code depends on: buffers by order, symbols by order with their ranges, and
-// whether the program is strict.
+// A kernel with everything that its code depends on: buffers by order, symbols by order with their ranges,
+// and whether the program is strict.
 std::string canonical_kernel(const loop::Program& program, const loop::Kernel& kernel);
 
 }  // namespace jumar::driver

@@ -48,7 +48,8 @@ struct OptArguments {
 };
 
 CLI::Option* add_options_flag(CLI::App& app, std::vector<std::string>& options) {
-  return app.add_option("-O", options, "an option as name=value; `jumar options` lists them")->allow_extra_args(false);
+  return app.add_option("-O", options, "an option as name=value; `jumar options` lists them")
+      ->allow_extra_args(false);
 }
 
 void add_opt(CLI::App& app, OptArguments& arguments) {
@@ -56,7 +57,8 @@ void add_opt(CLI::App& app, OptArguments& arguments) {
   const std::string names = fmt::format("{}", fmt::join(levels, ", "));
   app.add_option("--from", arguments.from, "what the file holds: " + names)->check(CLI::IsMember(levels));
   app.add_option("--to", arguments.to, "what to print: " + names)->check(CLI::IsMember(levels));
-  app.add_option("--passes", arguments.passes, "graph passes to run instead of the usual ones")->delimiter(',')
+  app.add_option("--passes", arguments.passes, "graph passes to run instead of the usual ones")
+      ->delimiter(',')
       ->each([&](const std::string&) { arguments.has_passes = true; });
   app.add_option("--print-after", arguments.print_after, "stages or passes, all, or changed")->delimiter(',');
   app.add_flag("--time", arguments.time, "print the time of each stage to stderr");
@@ -66,7 +68,8 @@ void add_opt(CLI::App& app, OptArguments& arguments) {
   app.add_option("file", arguments.file, "the text; - or nothing is standard input");
 }
 
-Result<Options> options_of(const Options& base, std::string_view text, const std::vector<std::string>& given) {
+Result<Options> options_of(const Options& base, std::string_view text,
+                           const std::vector<std::string>& given) {
   JUMAR_ASSIGN(const Options options, base.with(options_in_comments(text)));
   return options.with(fmt::format("{}", fmt::join(given, "\n")));
 }
@@ -98,7 +101,8 @@ int opt_command(const OptArguments& arguments, const Options& base) {
   Report stages;
   const Result<std::string> out = run_opt(arguments, base, *text, arguments.file, stages);
   if (arguments.time) {
-    for (const Report::Stage& stage : stages.stages) print(stderr, fmt::format("{:8.2f} ms  {}\n", stage.ms, stage.name));
+    for (const Report::Stage& stage : stages.stages)
+      print(stderr, fmt::format("{:8.2f} ms  {}\n", stage.ms, stage.name));
   }
   if (!out.ok()) return report(out.error());
   print(stdout, *out);
@@ -117,10 +121,12 @@ int options_command(const Options& options) {
 
 int cache_command(bool clear, const Options& options) {
   const std::string& directory = options.resolved_cache_dir();
-  if (directory.empty()) return report(diagnostic("option", "there is no cache directory: neither HOME nor an option names one"));
+  if (directory.empty())
+    return report(diagnostic("option", "there is no cache directory: neither HOME nor an option names one"));
   const Store store(directory, options.cache_size_bytes());
   const Store::Stats stats = clear ? store.clear() : store.stats();
-  print(stdout, fmt::format("{}: {} {} entries, {} bytes\n", directory, clear ? "removed" : "has", stats.entries, stats.bytes));
+  print(stdout, fmt::format("{}: {} {} entries, {} bytes\n", directory, clear ? "removed" : "has",
+                            stats.entries, stats.bytes));
   return 0;
 }
 
@@ -147,7 +153,8 @@ int golden_command(const std::vector<std::string>& paths, bool bless) {
   const Result<GoldenSummary> summary = run_golden(paths, bless, golden_output);
   if (!summary.ok()) return report(summary.error());
   print(stdout, summary->text);
-  print(stdout, fmt::format("{} passed, {} failed, {} blessed\n", summary->passed, summary->failed, summary->blessed));
+  print(stdout, fmt::format("{} passed, {} failed, {} blessed\n", summary->passed, summary->failed,
+                            summary->blessed));
   return summary->failed == 0 ? 0 : kFailed;
 }
 

@@ -35,7 +35,8 @@ void rename_inputs(plan::Plan& plan, const std::vector<std::string>& names) {
   for (const plan::Number& number : plan.numbers) taken.insert(number.name);
   for (const plan::IntInput& input : plan.int_inputs) taken.insert(input.name);
   for (plan::Tensor& tensor : plan.tensors) {
-    const bool is_input = tensor.storage == plan::Storage::kInput || tensor.storage == plan::Storage::kParameter;
+    const bool is_input =
+        tensor.storage == plan::Storage::kInput || tensor.storage == plan::Storage::kParameter;
     if (!is_input || tensor.index >= names.size() || names[tensor.index].empty()) continue;
     if (taken.insert(names[tensor.index]).second) tensor.name = names[tensor.index];
   }
@@ -173,7 +174,8 @@ Status Context::finish(Job& job) {
   graph.report_ = json(job.report, job.entry.report_body);
   if (logs(job.options, "remarks")) print(remarks(job.report));
   if (logs(job.options, "timing")) {
-    for (const Report::Stage& stage : job.report.stages) print(fmt::format("{:8.2f} ms  {}\n", stage.ms, stage.name));
+    for (const Report::Stage& stage : job.report.stages)
+      print(fmt::format("{:8.2f} ms  {}\n", stage.ms, stage.name));
   }
   return {};
 }

@@ -5,9 +5,9 @@
 //   JUMAR_ASSIGN(std::shared_ptr<const CompiledGraph> graph, context->compile(text, options));
 //   graph->plan().run(inputs, outputs, nullptr);
 //
-// A Context holds the options of the environment, the JIT, the kernels that are loaded, and one memory pool and
-// one cache directory for each setting of the options that configure them. Several threads may compile at once.
-// A CompiledGraph keeps alive what it needs, also when the Context is gone.
+// A Context holds the options of the environment, the JIT, the kernels that are loaded, and one memory pool
+// and one cache directory for each setting of the options that configure them. Several threads may compile at
+// once. A CompiledGraph keeps alive what it needs, also when the Context is gone.
 #pragma once
 
 #include <map>
@@ -67,8 +67,9 @@ class Context {
   std::map<std::pair<std::string, int64_t>, std::shared_ptr<const Store>> stores_;
 };
 
-// Saves what a compilation that hit a bug was given; gives the file's path, or "" when nothing can be written.
-// The text begins with comments that hold the options and the message; `jumar opt` takes it as it is.
+// Saves what a compilation that hit a bug was given; gives the file's path, or "" when nothing can be
+// written. The text begins with comments that hold the options and the message; `jumar opt` takes it as it
+// is.
 std::string write_reproducer(const Options& options, std::string_view text, std::string_view message);
 
 }  // namespace jumar::driver

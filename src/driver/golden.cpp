@@ -57,8 +57,8 @@ std::string difference(std::string_view expected, std::string_view actual) {
     const bool has_b = static_cast<bool>(std::getline(right, b));
     if (!has_a && !has_b) return "  they differ in line ends only\n";
     if (has_a && has_b && a == b) continue;
-    return fmt::format("  line {} of the output\n    expected: {}\n    actual:   {}\n", line, has_a ? a : "<end>",
-                       has_b ? b : "<end>");
+    return fmt::format("  line {} of the output\n    expected: {}\n    actual:   {}\n", line,
+                       has_a ? a : "<end>", has_b ? b : "<end>");
   }
 }
 
@@ -98,7 +98,8 @@ void run_one(const fs::path& path, bool bless, const GoldenCommand& command, Gol
 
 }  // namespace
 
-Result<GoldenSummary> run_golden(const std::vector<std::string>& paths, bool bless, const GoldenCommand& command) {
+Result<GoldenSummary> run_golden(const std::vector<std::string>& paths, bool bless,
+                                 const GoldenCommand& command) {
   JUMAR_ASSIGN(const std::vector<fs::path> files, golden_files(paths));
   GoldenSummary summary;
   for (const fs::path& path : files) run_one(path, bless, command, summary);

@@ -133,7 +133,8 @@ runtime::KernelFn LoadedKernels::find(std::string_view name) const {
   return it == kernels_.end() ? nullptr : it->second->function();
 }
 
-std::vector<KernelObject> compiled_kernels(const loop::Program& program, std::span<const KernelSource> sources,
+std::vector<KernelObject> compiled_kernels(const loop::Program& program,
+                                           std::span<const KernelSource> sources,
                                            const jit::CpuTarget& target, const Store* store, int threads) {
   std::vector<KernelObject> objects(sources.size());
   std::vector<size_t> missing;
@@ -187,7 +188,8 @@ Result<std::shared_ptr<const LoadedKernel>> KernelLibrary::load_one(const Kernel
     jit_->remove(handle);
     return std::move(address.error());
   }
-  auto kernel = std::make_shared<const LoadedKernel>(jit_, handle, reinterpret_cast<runtime::KernelFn>(*address));
+  auto kernel =
+      std::make_shared<const LoadedKernel>(jit_, handle, reinterpret_cast<runtime::KernelFn>(*address));
   loaded_[object.key] = kernel;
   return std::shared_ptr<const LoadedKernel>(std::move(kernel));
 }

@@ -5,8 +5,9 @@
 //   JUMAR_ASSIGN(LoadedKernels kernels, library.load(program, sources, target, settings));
 //   kernels.find("k0")   // a runtime::KernelFn
 //
-// A kernel is known by the hash of its canonical text, the target's text and the build: two kernels of one graph
-// that differ in names only are compiled once, and so are kernels that two graphs share while either is alive.
+// A kernel is known by the hash of its canonical text, the target's text and the build: two kernels of one
+// graph that differ in names only are compiled once, and so are kernels that two graphs share while either is
+// alive.
 #pragma once
 
 #include <map>
@@ -61,7 +62,8 @@ class LoadedKernels {
 };
 
 // Object code of each source, in order; `store` may be null. Broken entries of the store are made anew.
-std::vector<KernelObject> compiled_kernels(const loop::Program& program, std::span<const KernelSource> sources,
+std::vector<KernelObject> compiled_kernels(const loop::Program& program,
+                                           std::span<const KernelSource> sources,
                                            const jit::CpuTarget& target, const Store* store, int threads);
 
 class KernelLibrary {

@@ -10,7 +10,8 @@
 namespace jumar::driver {
 namespace {
 
-constexpr std::array<std::string_view, 7> kLevels = {"graph", "loop", "fused", "tiled", "llvm", "asm", "plan"};
+constexpr std::array<std::string_view, 7> kLevels = {"graph", "loop", "fused", "tiled",
+                                                     "llvm",  "asm",  "plan"};
 constexpr std::string_view kOptionMark = "# OPTION: ";
 
 Result<Level> level_of(std::string_view text, const std::string& file) {
@@ -54,7 +55,8 @@ class Run {
 
   Result<std::string> graph(std::string_view text, const std::string& file) {
     JUMAR_ASSIGN(graph::Graph graph, stages_.read(text, file));
-    JUMAR_RETURN_IF_ERROR(request_.passes ? stages_.run_passes(graph, *request_.passes) : stages_.optimize(graph));
+    JUMAR_RETURN_IF_ERROR(request_.passes ? stages_.run_passes(graph, *request_.passes)
+                                          : stages_.optimize(graph));
     if (request_.to == Level::kGraph) return out_ + graph::write_graph(graph);
     JUMAR_ASSIGN(loop::Program program, stages_.lower(graph));
     return loops(std::move(program), Level::kLoop);
@@ -98,7 +100,8 @@ std::vector<std::string> level_names() { return {kLevels.begin(), kLevels.end()}
 Result<std::string> opt(const OptRequest& request, std::string_view text, const std::string& file,
                         const Options& options, Report& report) {
   std::string dumped;
-  JUMAR_ASSIGN(Dumps dumps, Dumps::create(request.print_after, [&](std::string_view name, const std::string& dump) {
+  JUMAR_ASSIGN(Dumps dumps,
+               Dumps::create(request.print_after, [&](std::string_view name, const std::string& dump) {
                  dumped += fmt::format("# after {}\n{}", name, dump);
                }));
   Result<std::string> out = Run(request, options, report, dumps, dumped).run(text, file);

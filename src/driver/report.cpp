@@ -44,25 +44,28 @@ void Report::add_call(const std::string& op, const std::string& reason) {
 }
 
 std::string json_body(const Report& report) {
-  std::string out = "\"kernels\": " + array(report.kernels, [](const Report::Kernel& kernel) {
-                      std::string row = fmt::format(
-                          "{{\"name\": {}, \"origin\": {}, \"nests\": {}, \"stages\": {}, \"lines\": {}",
-                          json_text(kernel.name), json_text(kernel.origin), kernel.nests, kernel.stages, kernel.lines);
-                      if (!kernel.shared_with.empty()) row += ", \"shared_with\": " + json_text(kernel.shared_with);
-                      return row + "}";
-                    });
+  std::string out =
+      "\"kernels\": " + array(report.kernels, [](const Report::Kernel& kernel) {
+        std::string row = fmt::format(
+            "{{\"name\": {}, \"origin\": {}, \"nests\": {}, \"stages\": {}, \"lines\": {}",
+            json_text(kernel.name), json_text(kernel.origin), kernel.nests, kernel.stages, kernel.lines);
+        if (!kernel.shared_with.empty()) row += ", \"shared_with\": " + json_text(kernel.shared_with);
+        return row + "}";
+      });
   out += ", \"calls\": " + array(report.calls, [](const Report::Call& call) {
            return fmt::format("{{\"op\": {}, \"reason\": {}, \"count\": {}}}", json_text(call.op),
                               json_text(call.reason), call.count);
          });
   out += ", \"python_calls\": " + array(report.python_calls, [](const Report::PythonCall& call) {
-           return fmt::format("{{\"callable\": {}, \"reason\": {}}}", json_text(call.callable), json_text(call.reason));
+           return fmt::format("{{\"callable\": {}, \"reason\": {}}}", json_text(call.callable),
+                              json_text(call.reason));
          });
   out += fmt::format(", \"fusions\": {{\"inlined\": {}, \"merged\": {}, \"siblings\": {}}}", report.inlined,
                      report.merged, report.siblings);
   out += ", \"refusals\": " + array(report.refusals, [](const Report::Refusal& refusal) {
-           return fmt::format("{{\"producer\": {}, \"consumer\": {}, \"reason\": {}}}", json_text(refusal.producer),
-                              json_text(refusal.consumer), json_text(refusal.reason));
+           return fmt::format("{{\"producer\": {}, \"consumer\": {}, \"reason\": {}}}",
+                              json_text(refusal.producer), json_text(refusal.consumer),
+                              json_text(refusal.reason));
          });
   return out;
 }
@@ -75,7 +78,8 @@ std::string json(const Report& report, std::string_view body) {
   }
   out += fmt::format("}}, \"cache\": {}, ", json_text(report.cache));
   if (!report.notes.empty()) {
-    out += "\"notes\": " + array(report.notes, [](const std::string& note) { return json_text(note); }) + ", ";
+    out +=
+        "\"notes\": " + array(report.notes, [](const std::string& note) { return json_text(note); }) + ", ";
   }
   return out + std::string(body) + "}";
 }

@@ -56,7 +56,8 @@ struct Report {
   uint32_t merged = 0;
   uint32_t siblings = 0;
   std::vector<Refusal> refusals;
-  std::vector<std::string> notes;  // what went wrong without consequence, such as a cache that can't be written
+  std::vector<std::string>
+      notes;  // what went wrong without consequence, such as a cache that can't be written
 
   // Counts a call of the same op for the same reason once.
   void add_call(const std::string& op, const std::string& reason);

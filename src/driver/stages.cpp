@@ -41,7 +41,8 @@ Result<Dumps> Dumps::create(const std::vector<std::string>& wanted, Sink sink) {
   known.insert(known.end(), {std::string(kAll), std::string(kChanged)});
   for (const std::string& word : wanted) {
     if (std::find(known.begin(), known.end(), word) != known.end()) continue;
-    return diagnostic("option", "print_after names '{}', but must name some of {}", word, fmt::join(known, ", "));
+    return diagnostic("option", "print_after names '{}', but must name some of {}", word,
+                      fmt::join(known, ", "));
   }
   return Dumps(wanted, std::move(sink));
 }
@@ -55,8 +56,9 @@ std::vector<std::string> Dumps::wanted_passes() const {
 }
 
 bool Dumps::wants(std::string_view name) const {
-  return std::any_of(wanted_.begin(), wanted_.end(),
-                     [&](const std::string& word) { return word == name || word == kAll || word == kChanged; });
+  return std::any_of(wanted_.begin(), wanted_.end(), [&](const std::string& word) {
+    return word == name || word == kAll || word == kChanged;
+  });
 }
 
 void Dumps::after(std::string_view name, const std::function<std::string()>& text) {
@@ -80,10 +82,11 @@ Result<jit::CpuTarget> target_of(const Options& options, bool must_run) {
   if (!must_run || options.cpu() == "host") return target;
   JUMAR_ASSIGN(const jit::CpuTarget host, jit::host_cpu_target());
   const bool runs = host.is_x86() == target.is_x86() && host.vector_bits >= target.vector_bits &&
-                    (host.has_avx512 || !target.has_avx512) && (host.has_avx512_bf16 || !target.has_avx512_bf16);
+                    (host.has_avx512 || !target.has_avx512) &&
+                    (host.has_avx512_bf16 || !target.has_avx512_bf16);
   if (!runs) {
-    return diagnostic("option", "option cpu is '{}', but this processor ({}) cannot run code for it", options.cpu(),
-                      host.cpu);
+    return diagnostic("option", "option cpu is '{}', but this processor ({}) cannot run code for it",
+                      options.cpu(), host.cpu);
   }
   return target;
 }
@@ -106,7 +109,9 @@ Status Stages::run_passes(graph::Graph& graph, const std::vector<std::string>& n
   ir::PassOptions options;
   options.disabled = options_.disable_passes();
   options.print_after = dumps_.wanted_passes();
-  options.print = [this](std::string_view name, std::string_view text) { dumps_.print(name, std::string(text)); };
+  options.print = [this](std::string_view name, std::string_view text) {
+    dumps_.print(name, std::string(text));
+  };
   const std::vector<std::string_view> pipeline(names.begin(), names.end());
   JUMAR_ASSIGN(const std::vector<ir::PassRecord> records, graph::run_graph_passes(graph, pipeline, options));
   for (const ir::PassRecord& record : records) {
@@ -182,7 +187,8 @@ plan::Plan Stages::plan(const loop::Program& program, const DistinctKernels& ker
     emit::cpu::KernelSignature s = emit::cpu::signature(program, *kernel);
     Report::Kernel& row = report_.kernels[launches.size()];
     if (row.name != name) row.shared_with = name;
-    launches.push_back({name, std::move(s.buffers), std::move(s.ints), std::move(s.numbers), s.checks, s.units, s.grain});
+    launches.push_back(
+        {name, std::move(s.buffers), std::move(s.ints), std::move(s.numbers), s.checks, s.units, s.grain});
   }
   plan::Plan plan = emit::host::emit_plan(program, launches);
   check_stage(plan::verify(plan), "plan");

@@ -55,7 +55,8 @@ Result<jit::CpuTarget> target_of(const Options& options, bool must_run);
 
 class Stages {
  public:
-  Stages(const Options& options, Report& report, Dumps& dumps) : options_(options), report_(report), dumps_(dumps) {}
+  Stages(const Options& options, Report& report, Dumps& dumps)
+      : options_(options), report_(report), dumps_(dumps) {}
 
   Result<graph::Graph> read(std::string_view text, const std::string& file);
   Status optimize(graph::Graph& graph);

@@ -4,13 +4,14 @@
 //   if (std::optional<std::string> bytes = store.get("graph", key)) ...
 //   store.put("graph", key, bytes);
 //
-// An entry is one file, v1/<kind>/<two digits>/<key>, with a header of magic, length and XXH3 hash. It is written
-// to a temporary file and renamed, so readers see a whole entry or none. An entry that is truncated, has a flipped
-// bit or is anything else than what was put is dropped and counts as missing. Getting an entry marks it as used;
-// when the files together exceed the limit, those that were not used for longest are removed.
+// An entry is one file, v1/<kind>/<two digits>/<key>, with a header of magic, length and XXH3 hash. It is
+// written to a temporary file and renamed, so readers see a whole entry or none. An entry that is truncated,
+// has a flipped bit or is anything else than what was put is dropped and counts as missing. Getting an entry
+// marks it as used; when the files together exceed the limit, those that were not used for longest are
+// removed.
 //
-// The hash protects from damage, not from malice: whoever may write to the directory chooses the code that runs,
-// so it is made with access for its owner only.
+// The hash protects from damage, not from malice: whoever may write to the directory chooses the code that
+// runs, so it is made with access for its owner only.
 #pragma once
 
 #include <atomic>

@@ -129,7 +129,8 @@ Dependence::Dependence(loop::Program& program)
     for (const std::string& name : unbacked_of(program_, group))
       if (auto it = symbol_definers.find(name); it != symbol_definers.end()) add_edge(it->second, k);
     auto number_used = [&](loop::NumberId number) {
-      if (auto it = number_definers.find(number.index()); it != number_definers.end()) add_edge(it->second, k);
+      if (auto it = number_definers.find(number.index()); it != number_definers.end())
+        add_edge(it->second, k);
     };
     auto args = [&](const loop::ArgList& list) {
       for (const loop::Arg& arg : list)

@@ -228,8 +228,8 @@ class Fusion {
 
   // ---- one launch for what depends on parameters only
 
-  // Weights brought into another layout and scales made of a normalisation's statistics wait for nothing, so that
-  // one launch can do them all.
+  // Weights brought into another layout and scales made of a normalisation's statistics wait for nothing, so
+  // that one launch can do them all.
   void gather_parameter_work() {
     GroupId first;
     for (uint32_t k = 0; k < dependence_.groups.size(); ++k) {

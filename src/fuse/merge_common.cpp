@@ -27,7 +27,8 @@ int64_t estimated(const loop::Program& program, Expr count) {
   return value.ok() ? *value : kTypicalSize;
 }
 
-std::map<loop::BufferId, std::optional<StoreSite>> plain_stores(const MergeContext& context, const loop::Nest& nest) {
+std::map<loop::BufferId, std::optional<StoreSite>> plain_stores(const MergeContext& context,
+                                                                const loop::Nest& nest) {
   std::map<loop::BufferId, std::optional<StoreSite>> stores;
   for (uint32_t s = 0; s < nest.stages.size(); ++s) {
     const std::vector<loop::Stage::Line>& body = nest.stages[s].body;
@@ -35,7 +36,8 @@ std::map<loop::BufferId, std::optional<StoreSite>> plain_stores(const MergeConte
       const loop::Inst& inst = body[k].inst;
       if (inst.kind != InstKind::kStore) continue;
       bool shared = context.written_in_parts.contains(inst.buffer);
-      bool plain = !shared && inst.mode == loop::StoreMode::kSet && !inst.guard && !stores.contains(inst.buffer);
+      bool plain =
+          !shared && inst.mode == loop::StoreMode::kSet && !inst.guard && !stores.contains(inst.buffer);
       stores[inst.buffer] = plain ? std::optional<StoreSite>({s, k}) : std::nullopt;
     }
   }

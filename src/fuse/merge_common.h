@@ -16,8 +16,8 @@ struct LoadSite {
   uint32_t line = 0;
 };
 
-// Stores of a nest by buffer. A buffer that is stored twice, in parts by several items, under a guard or with a mode
-// other than set maps to nothing: its elements are not one value per point.
+// Stores of a nest by buffer. A buffer that is stored twice, in parts by several items, under a guard or with
+// a mode other than set maps to nothing: its elements are not one value per point.
 std::map<loop::BufferId, std::optional<StoreSite>> plain_stores(const MergeContext& context,
                                                                 const loop::Nest& nest);
 std::vector<LoadSite> loads_of(const loop::Nest& nest,

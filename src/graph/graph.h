@@ -10,14 +10,14 @@
 //     return %v, %i, s0*4
 //   }
 //
-// A graph is functional (no operator writes to an operand) and in order: a value is defined before it is used.
-// Every operator carries all arguments of its schema, in schema order, defaults included; the schema itself is a
-// `schema` line of the text, so a reader needs no table. An op named `python.<index>` is a call that only Python
-// can make; ops named `scalar.*` compute a host number (floats of sizes, mostly).
+// A graph is functional (no operator writes to an operand) and in order: a value is defined before it is
+// used. Every operator carries all arguments of its schema, in schema order, defaults included; the schema
+// itself is a `schema` line of the text, so a reader needs no table. An op named `python.<index>` is a call
+// that only Python can make; ops named `scalar.*` compute a host number (floats of sizes, mostly).
 //
-// Invariants (checked by verify): one definition per value; sizes mention only symbols of the graph; a symbol is
-// bound by an input (an int input whose expression it is, or a size or stride of a tensor input) or defined by a
-// node (`unbacked`); types have as many strides as sizes; argument counts match the schema.
+// Invariants (checked by verify): one definition per value; sizes mention only symbols of the graph; a symbol
+// is bound by an input (an int input whose expression it is, or a size or stride of a tensor input) or
+// defined by a node (`unbacked`); types have as many strides as sizes; argument counts match the schema.
 #pragma once
 
 #include <functional>
@@ -43,11 +43,11 @@ using NodeId = Id<struct NodeTag>;
 enum class ValueKind : uint8_t { kTensor, kInt, kFloat, kBool, kNone };
 
 struct Value {
-  std::string name;        // unique in the graph, without '%'
+  std::string name;  // unique in the graph, without '%'
   ValueKind kind = ValueKind::kTensor;
-  ir::TensorType type;     // of a tensor
-  sym::Expr expr;          // of an int
-  NodeId definition;       // invalid for inputs
+  ir::TensorType type;  // of a tensor
+  sym::Expr expr;       // of an int
+  NodeId definition;    // invalid for inputs
 };
 
 using NoneArg = ir::NoneArg;
@@ -71,9 +71,9 @@ struct Input {
 struct Node {
   std::string op;  // "aten.mm.default": namespace, name, overload
   ArgList args;
-  std::vector<ValueId> results;       // in schema order; a result that nobody uses has kind kNone or stays
-  std::vector<sym::Expr> unbacked;    // symbols that this node defines
-  std::string origin;                 // where the user's code made it; informative only
+  std::vector<ValueId> results;     // in schema order; a result that nobody uses has kind kNone or stays
+  std::vector<sym::Expr> unbacked;  // symbols that this node defines
+  std::string origin;               // where the user's code made it; informative only
 };
 
 struct SymbolInfo {
@@ -86,11 +86,11 @@ class Graph {
  public:
   std::string name = "main";
   std::vector<SymbolInfo> symbols;
-  std::vector<Input> inputs;          // in call order
+  std::vector<Input> inputs;  // in call order
   IdTable<ValueId, Value> values;
-  IdTable<NodeId, Node> nodes;        // storage; `order` is the program
+  IdTable<NodeId, Node> nodes;  // storage; `order` is the program
   std::vector<NodeId> order;
-  ArgList outputs;                    // values, integer expressions, numbers or none
+  ArgList outputs;  // values, integer expressions, numbers or none
   std::map<std::string, Schema> schemas;
 
   explicit Graph(std::shared_ptr<sym::Context> cx) : cx_(std::move(cx)) {}

@@ -19,8 +19,8 @@ std::vector<Expr> contiguous_strides(sym::Context& cx, const std::vector<Expr>& 
 
 std::optional<std::vector<Expr>> viewed_strides(sym::Context& cx, const TensorType& type,
                                                 const std::vector<Expr>& new_sizes) {
-  // From the last dimension on, `block` is a run of old dimensions that lie one inside the other; the new dimensions
-  // must fill each run exactly.
+  // From the last dimension on, `block` is a run of old dimensions that lie one inside the other; the new
+  // dimensions must fill each run exactly.
   std::vector<Expr> strides(new_sizes.size());
   size_t next = new_sizes.size();
   size_t old = type.rank();
@@ -83,7 +83,8 @@ std::string list_text(const std::vector<Expr>& exprs, char open, char close) {
   return out + close;
 }
 
-Result<std::vector<Expr>> read_list(sym::Context& cx, Lexer& lexer, std::string_view open, std::string_view close,
+Result<std::vector<Expr>> read_list(sym::Context& cx, Lexer& lexer, std::string_view open,
+                                    std::string_view close,
                                     const std::function<Expr(std::string_view)>& resolve) {
   JUMAR_RETURN_IF_ERROR(lexer.expect_punct(open));
   std::vector<Expr> out;
@@ -108,7 +109,8 @@ std::string text(sym::Context& cx, const TensorType& type) {
 Result<TensorType> read_tensor_type(sym::Context& cx, Lexer& lexer,
                                     const std::function<Expr(std::string_view)>& resolve) {
   TensorType type;
-  std::optional<DType> dtype = dtype_from_name(lexer.peek().kind == TokenKind::kWord ? lexer.peek().text : "");
+  std::optional<DType> dtype =
+      dtype_from_name(lexer.peek().kind == TokenKind::kWord ? lexer.peek().text : "");
   if (!dtype) return lexer.expected("an element type such as f32");
   type.dtype = *dtype;
   lexer.next();
@@ -120,7 +122,8 @@ Result<TensorType> read_tensor_type(sym::Context& cx, Lexer& lexer,
   Token open = lexer.peek();
   JUMAR_ASSIGN(type.strides, read_list(cx, lexer, "{", "}", resolve));
   if (type.strides.size() != type.sizes.size())
-    return lexer.error_at(open, fmt::format("{} strides for {} sizes", type.strides.size(), type.sizes.size()));
+    return lexer.error_at(open,
+                          fmt::format("{} strides for {} sizes", type.strides.size(), type.sizes.size()));
   return type;
 }
 

@@ -1,7 +1,7 @@
 // Tensor types: element type, sizes and strides, both symbolic.
 //
-// `f32[s0, 256]` is contiguous; other strides follow in braces: `f32[s0, 256]{1, s0}`. Strides count elements.
-// A rank of 0 prints as `f32[]`.
+// `f32[s0, 256]` is contiguous; other strides follow in braces: `f32[s0, 256]{1, s0}`. Strides count
+// elements. A rank of 0 prints as `f32[]`.
 #pragma once
 
 #include <optional>
@@ -25,8 +25,8 @@ struct TensorType {
 // Row-major strides as PyTorch makes them: the stride of dimension k is the product of max(1, size) of the
 // dimensions after it.
 std::vector<sym::Expr> contiguous_strides(sym::Context& cx, const std::vector<sym::Expr>& sizes);
-// Strides with which the elements, in order, can be seen as `new_sizes` without moving them; nothing where that is
-// impossible or not known.
+// Strides with which the elements, in order, can be seen as `new_sizes` without moving them; nothing where
+// that is impossible or not known.
 std::optional<std::vector<sym::Expr>> viewed_strides(sym::Context& cx, const TensorType& type,
                                                      const std::vector<sym::Expr>& new_sizes);
 // Strides of a rank-4 tensor [n, c, h, w] whose elements lie in the order n, h, w, c.

@@ -66,9 +66,9 @@ struct Buffer {
   std::string name;
   ir::TensorType type;
   Storage storage = Storage::kTemp;
-  uint32_t index = 0;   // of an input
-  BufferId base;        // of a view: a buffer that is no view
-  sym::Expr offset;     // of a view, in elements
+  uint32_t index = 0;  // of an input
+  BufferId base;       // of a view: a buffer that is no view
+  sym::Expr offset;    // of a view, in elements
 };
 
 enum class NumberKind : uint8_t { kFloat, kBool };
@@ -84,17 +84,17 @@ struct Axis {
 };
 
 enum class InstKind : uint8_t {
-  kConst,   // constant
-  kIndex,   // the value of `address` as an i64, or of a predicate as a bool
-  kParam,   // the host number `number`, as f64 (floats) or bool
-  kOp,      // op(operands)
-  kLoad,    // buffer[address]; where `guard` is given and false: `constant`, and memory is not touched
-  kStore,   // buffer[address] <- operands[0], by `mode`; nothing where `guard` is false
+  kConst,       // constant
+  kIndex,       // the value of `address` as an i64, or of a predicate as a bool
+  kParam,       // the host number `number`, as f64 (floats) or bool
+  kOp,          // op(operands)
+  kLoad,        // buffer[address]; where `guard` is given and false: `constant`, and memory is not touched
+  kStore,       // buffer[address] <- operands[0], by `mode`; nothing where `guard` is false
   kLoadLocal,   // local[address]
   kStoreLocal,  // local[address] <- operands[0]
-  kReduce,  // fold of operands[0] over the inner axes; arg-reductions: operands[1] is the i64 to return
-  kScan,    // running fold of operands[0] along inner axis `axis`, this point included
-  kWrapIndex,  // operands[0] (i64), plus `address` (a size) if negative; IndexError if not in [0, size)
+  kReduce,      // fold of operands[0] over the inner axes; arg-reductions: operands[1] is the i64 to return
+  kScan,        // running fold of operands[0] along inner axis `axis`, this point included
+  kWrapIndex,   // operands[0] (i64), plus `address` (a size) if negative; IndexError if not in [0, size)
   kCheckIndex,  // operands[0] (i64); IndexError if not in [0, address)
 };
 
@@ -113,12 +113,12 @@ struct Inst {
   StoreMode mode = StoreMode::kSet;
   std::array<ValueId, 3> operands{};
   BufferId buffer;
-  uint32_t local = 0;     // index in Nest::locals
+  uint32_t local = 0;  // index in Nest::locals
   NumberId number;
   sym::Expr address;
-  sym::Expr guard;        // a predicate over axes and sizes; empty: always
-  sym::Expr axis;         // of a scan
-  Constant constant{0};   // of kConst; the value of a guarded load where the guard is false
+  sym::Expr guard;       // a predicate over axes and sizes; empty: always
+  sym::Expr axis;        // of a scan
+  Constant constant{0};  // of kConst; the value of a guarded load where the guard is false
 
   bool defines_value() const { return kind != InstKind::kStore && kind != InstKind::kStoreLocal; }
 };
@@ -158,11 +158,11 @@ using Arg = ir::BasicArg<BufferId, NumberId>;
 using ArgList = Arg::List;
 
 struct Call {
-  std::string op;  // aten.mm.default; python.<k>: a call that only Python can make
-  ArgList args;    // every argument of the schema, in order
+  std::string op;                  // aten.mm.default; python.<k>: a call that only Python can make
+  ArgList args;                    // every argument of the schema, in order
   std::vector<BufferId> results;   // invalid where the op returns none or something that nobody uses
   std::vector<sym::Expr> defines;  // symbols for integer results
-  std::string reason;  // why it is called and not lowered
+  std::string reason;              // why it is called and not lowered
 };
 
 // A host number from others ("scalar.mul").

@@ -22,8 +22,8 @@ class InternalError : public std::logic_error {
 
 }  // namespace jumar
 
-#define CHECK(condition, ...)                                                                      \
-  do {                                                                                             \
-    if (!(condition)) [[unlikely]]                                                                 \
+#define CHECK(condition, ...)                                                                       \
+  do {                                                                                              \
+    if (!(condition)) [[unlikely]]                                                                  \
       ::jumar::raise_internal_error(__FILE__, __LINE__, #condition, ::fmt::format("" __VA_ARGS__)); \
   } while (false)

@@ -1,6 +1,6 @@
 // The one translation unit that holds fmt's non-template code. Debian packages fmt as a shared library only;
-// compiling its implementation here keeps libjumar free of that dependency, and compiling it once rather than in
-// every file that formats a message halves the build.
+// compiling its implementation here keeps libjumar free of that dependency, and compiling it once rather than
+// in every file that formats a message halves the build.
 #ifdef FMT_HEADER_ONLY
 #error "fmt must not be used header-only: its implementation is compiled here"
 #endif

@@ -117,7 +117,8 @@ void Lexer::lex_string() {
   if (end < text_.size() && text_[end] == '"')
     take(TokenKind::kString, offset_ + 1, end);
   else
-    take(TokenKind::kPunct, offset_, std::min(end, text_.size()));  // an unterminated string: no rule takes it
+    take(TokenKind::kPunct, offset_,
+         std::min(end, text_.size()));  // an unterminated string: no rule takes it
 }
 
 bool Lexer::peek_word(std::string_view word) const {
@@ -173,7 +174,8 @@ Result<int64_t> Lexer::expect_int() {
   auto [end, error] = std::from_chars(token_.text.data(), token_.text.data() + token_.text.size(), magnitude);
   uint64_t limit = static_cast<uint64_t>(INT64_MAX) + (negative ? 1 : 0);
   if (error != std::errc() || magnitude > limit)
-    return error_at(token_, fmt::format("integer '{}{}' does not fit 64 bits", negative ? "-" : "", token_.text));
+    return error_at(token_,
+                    fmt::format("integer '{}{}' does not fit 64 bits", negative ? "-" : "", token_.text));
   advance();
   return static_cast<int64_t>(negative ? 0 - magnitude : magnitude);
 }
@@ -212,7 +214,8 @@ Result<std::string> Lexer::expect_string() {
       out += '\t';
     } else if (kind == '"' || kind == '\\') {
       out += kind;
-    } else if (kind == 'x' && i + 2 < raw.size() && hex_digit(raw[i + 1]) >= 0 && hex_digit(raw[i + 2]) >= 0) {
+    } else if (kind == 'x' && i + 2 < raw.size() && hex_digit(raw[i + 1]) >= 0 &&
+               hex_digit(raw[i + 2]) >= 0) {
       out += static_cast<char>(hex_digit(raw[i + 1]) * 16 + hex_digit(raw[i + 2]));
       i += 2;
     } else {

@@ -1,8 +1,9 @@
 // The one lexer of every Jumar text form.
 //
 // Tokens: words (`graph`, `aten.mm`, `i0`: letters, digits, `_`, and `.` between word characters), values
-// (`%x`), symbols (`@main`), integers, floats (with `.`, exponent, or the words `inf`, `nan`, `-inf` handled by
-// `parse_float`), strings ("..." with \" \\ \n \t \xHH), and punctuation (one character each, plus `->`, `//`,
+// (`%x`), symbols (`@main`), integers, floats (with `.`, exponent, or the words `inf`, `nan`, `-inf` handled
+// by `parse_float`), strings ("..." with \" \\ \n \t \xHH), and punctuation (one character each, plus `->`,
+// `//`,
 // `<=`, `>=`, `==`, `!=`). A comment runs from `#` to the end of the line. Negative numbers are the token `-`
 // followed by a number; `expect_int` and `expect_float` take both.
 //

@@ -104,7 +104,8 @@ Diagnostic unknown_option(std::string_view name) {
 }
 
 const OptionRow* row_by_name(std::string_view name) {
-  const auto it = std::find_if(std::begin(kRows), std::end(kRows), [&](const OptionRow& r) { return r.name == name; });
+  const auto it =
+      std::find_if(std::begin(kRows), std::end(kRows), [&](const OptionRow& r) { return r.name == name; });
   return it == std::end(kRows) ? nullptr : it;
 }
 
@@ -114,27 +115,37 @@ std::span<const OptionRow> option_rows() { return kRows; }
 
 std::string_view option_type_name(OptionType type) {
   switch (type) {
-    case OptionType::kBool: return "bool";
-    case OptionType::kInt: return "int";
-    case OptionType::kBytes: return "bytes";
-    case OptionType::kWord: return "word";
-    case OptionType::kWords: return "words";
-    case OptionType::kText: return "text";
+    case OptionType::kBool:
+      return "bool";
+    case OptionType::kInt:
+      return "int";
+    case OptionType::kBytes:
+      return "bytes";
+    case OptionType::kWord:
+      return "word";
+    case OptionType::kWords:
+      return "words";
+    case OptionType::kText:
+      return "text";
   }
   return "";
 }
 
 std::string allowed_text(const OptionRow& row) {
   switch (row.type) {
-    case OptionType::kBool: return "true or false";
-    case OptionType::kInt: return fmt::format("an integer from {} to {}", limits_of(row).low, limits_of(row).high);
+    case OptionType::kBool:
+      return "true or false";
+    case OptionType::kInt:
+      return fmt::format("an integer from {} to {}", limits_of(row).low, limits_of(row).high);
     case OptionType::kBytes:
       return fmt::format("bytes from {} to {}, also with K, M or G", limits_of(row).low, limits_of(row).high);
-    case OptionType::kWord: return fmt::format("one of {}", fmt::join(split(row.allowed, '|'), ", "));
+    case OptionType::kWord:
+      return fmt::format("one of {}", fmt::join(split(row.allowed, '|'), ", "));
     case OptionType::kWords:
       if (row.allowed.empty()) return "a comma-separated list";
       return fmt::format("a comma-separated list of {}", fmt::join(split(row.allowed, '|'), ", "));
-    case OptionType::kText: return std::string(row.allowed);
+    case OptionType::kText:
+      return std::string(row.allowed);
   }
   return {};
 }
@@ -170,7 +181,8 @@ Result<Options::Value> Options::parsed(const OptionRow& row, std::string_view te
       }
       return Value(std::move(words));
     }
-    case OptionType::kText: return Value(std::string(text));
+    case OptionType::kText:
+      return Value(std::string(text));
   }
   return bad;
 }
@@ -184,7 +196,8 @@ Result<Options> Options::from_environment(const Environment& environment) {
     if (value && !value->empty()) {
       JUMAR_ASSIGN(options.values_[i], parsed(row, trimmed(*value), "environment variable " + variable));
     } else {
-      JUMAR_ASSIGN(options.values_[i], parsed(row, row.default_text, "the default of " + std::string(row.name)));
+      JUMAR_ASSIGN(options.values_[i],
+                   parsed(row, row.default_text, "the default of " + std::string(row.name)));
     }
   }
   const auto set = [&](const char* variable) { return environment(variable).value_or(""); };

@@ -5,11 +5,11 @@
 //   options.max_fusions();           // 10
 //   options.code_text();             // "target=cpu\ncpu=x86-64-v3\n..." for cache keys
 //
-// Options enter at two places only: the environment when a context is made, and option text ("name=value", one
-// per line) with each compilation. Both are checked against the rows of support/options.def; a bad value is a
-// Diagnostic with code "option" that names the variable or option, the value and what is allowed. An empty
-// variable counts as unset. What the rows do not say (whether a processor's name is known) is checked by whoever
-// uses the value.
+// Options enter at two places only: the environment when a context is made, and option text ("name=value",
+// one per line) with each compilation. Both are checked against the rows of support/options.def; a bad value
+// is a Diagnostic with code "option" that names the variable or option, the value and what is allowed. An
+// empty variable counts as unset. What the rows do not say (whether a processor's name is known) is checked
+// by whoever uses the value.
 #pragma once
 
 #include <array>
@@ -50,7 +50,8 @@ Environment process_environment();
 
 class Options {
  public:
-  // Every option at its default; directories are resolved by the environment's HOME, XDG_CACHE_HOME and TMPDIR.
+  // Every option at its default; directories are resolved by the environment's HOME, XDG_CACHE_HOME and
+  // TMPDIR.
   static Result<Options> from_environment(const Environment& environment);
   // These options with those of `text` replaced: "name=value" lines, blank lines and lines from '#' ignored.
   Result<Options> with(std::string_view text) const;

@@ -100,16 +100,16 @@ using Status = Result<void>;
 #define JUMAR_CONCAT_(a, b) a##b
 #define JUMAR_CONCAT(a, b) JUMAR_CONCAT_(a, b)
 
-#define JUMAR_RETURN_IF_ERROR(expression)                                   \
-  do {                                                                      \
+#define JUMAR_RETURN_IF_ERROR(expression)                                    \
+  do {                                                                       \
     if (auto jumar_status_ = (expression); !jumar_status_.ok()) [[unlikely]] \
-      return std::move(jumar_status_.error());                              \
+      return std::move(jumar_status_.error());                               \
   } while (false)
 
-#define JUMAR_ASSIGN_(temporary, declaration, expression)         \
-  auto temporary = (expression);                                  \
-  if (!temporary.ok()) [[unlikely]]                               \
-    return std::move(temporary.error());                          \
+#define JUMAR_ASSIGN_(temporary, declaration, expression) \
+  auto temporary = (expression);                          \
+  if (!temporary.ok()) [[unlikely]]                       \
+    return std::move(temporary.error());                  \
   declaration = std::move(temporary).value()
 
 #define JUMAR_ASSIGN(declaration, expression) \

@@ -30,7 +30,8 @@ int64_t plausible(const Program& program, Expr symbol) {
 
 void substitute(Program const& program, Nest& nest, Expr axis, Expr by) {
   for_each_body_expr(nest, [&](Expr& e) {
-    if (sym::mentions(e, axis)) e = program.cx().substituted(e, [&](Expr s) { return s == axis ? by : Expr(); });
+    if (sym::mentions(e, axis))
+      e = program.cx().substituted(e, [&](Expr s) { return s == axis ? by : Expr(); });
   });
 }
 
@@ -157,12 +158,13 @@ void order_axes(const Program& program, Nest& nest) {
     for (const Stage::Line& line : stage.body) {
       const bool access = line.inst.kind == InstKind::kLoad || line.inst.kind == InstKind::kStore;
       const bool inner = access && std::ranges::any_of(stage.inner, [&](const Axis& axis) {
-        return sym::mentions(line.inst.address, axis.symbol);
-      });
+                           return sym::mentions(line.inst.address, axis.symbol);
+                         });
       if (inner) loads.push_back(line.inst.address);
     }
     if (!loads.empty()) sort_by_strides(program, stage.inner, {loads.front()});
-    std::ranges::stable_sort(stage.inner, {}, [&](const Axis& axis) { return is_scanned(stage, axis.symbol); });
+    std::ranges::stable_sort(stage.inner, {},
+                             [&](const Axis& axis) { return is_scanned(stage, axis.symbol); });
   }
 }
 

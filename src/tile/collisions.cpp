@@ -21,7 +21,8 @@ sym::Facts nest_facts(const loop::Program& program, const loop::Nest& nest) {
   return facts;
 }
 
-// address == high + c*axis + low, where c*extent divides high and 0 <= low < c: then the address tells the axis.
+// address == high + c*axis + low, where c*extent divides high and 0 <= low < c: then the address tells the
+// axis.
 bool tells_axis(const loop::Program& program, Expr address, const loop::Axis& axis, const sym::Facts& facts) {
   sym::Context& cx = program.cx();
   const std::optional<sym::Linear> linear = sym::linear_in(cx, address, axis.symbol);

@@ -44,10 +44,10 @@ double op_work(const Inst& inst) {
   return math ? 12 : 1;
 }
 
-// Work of an access whose lanes' addresses lie so: the same, next to each other, reversed, a few apart, far apart.
-// Lanes that are far apart also need a cache line each.
-double access_work(const loop::Program& program, const sym::Facts& facts, Expr address, Expr axis, uint32_t lanes,
-                   const std::vector<bool>& varying) {
+// Work of an access whose lanes' addresses lie so: the same, next to each other, reversed, a few apart, far
+// apart. Lanes that are far apart also need a cache line each.
+double access_work(const loop::Program& program, const sym::Facts& facts, Expr address, Expr axis,
+                   uint32_t lanes, const std::vector<bool>& varying) {
   constexpr double kSame = 0.3, kReversed = 1.5;
   const double far = kScalarAccess * lanes;
   sym::Context& cx = program.cx();
@@ -71,7 +71,8 @@ double access_work(const loop::Program& program, const sym::Facts& facts, Expr a
 bool expr_varies(Expr e, Expr axis, const std::vector<bool>& varying) {
   for (Expr symbol : sym::symbols_of(e)) {
     if (symbol == axis) return true;
-    if (symbol.is_symbol(sym::SymbolKind::kValue) && varying[loop::value_of_symbol(symbol).index()]) return true;
+    if (symbol.is_symbol(sym::SymbolKind::kValue) && varying[loop::value_of_symbol(symbol).index()])
+      return true;
   }
   return false;
 }
@@ -113,15 +114,16 @@ uint32_t natural_lanes(const Nest& nest, const CpuModel& model) {
                             line.inst.kind == InstKind::kScan;
       if (computes && ir::is_float(type) && bytes >= 4) real = std::max(real, bytes);
       if (computes && ir::is_integer(type)) integer = std::max(integer, bytes);
-      if (line.inst.kind == InstKind::kLoad || line.inst.kind == InstKind::kStore) moved = std::max(moved, bytes);
+      if (line.inst.kind == InstKind::kLoad || line.inst.kind == InstKind::kStore)
+        moved = std::max(moved, bytes);
     }
   }
   const int64_t bytes = real != 0 ? real : integer != 0 ? integer : std::max<int64_t>(moved, 1);
   return static_cast<uint32_t>(model.vector_bytes / std::max<int64_t>(bytes, 2));
 }
 
-double round_work(const loop::Program& program, const Nest& nest, const Stage& stage, Expr axis, uint32_t lanes,
-                  Expr by) {
+double round_work(const loop::Program& program, const Nest& nest, const Stage& stage, Expr axis,
+                  uint32_t lanes, Expr by) {
   constexpr double kTransposed = 5;
   const std::vector<bool> varying = axis ? varying_values(nest, axis) : std::vector<bool>(nest.value_count);
   sym::Facts facts = program.facts();

@@ -1,7 +1,8 @@
 // How much work a nest is, for each way of running it in vectors.
 //
-// Work is counted in element operations: an addition of one vector is 1, whatever its lanes; an exp is about 10.
-// The model only has to rank a few choices and to tell when a thread is worthwhile; it is not a prediction.
+// Work is counted in element operations: an addition of one vector is 1, whatever its lanes; an exp is
+// about 10. The model only has to rank a few choices and to tell when a thread is worthwhile; it is not a
+// prediction.
 #pragma once
 
 #include <vector>
@@ -19,8 +20,8 @@ uint32_t natural_lanes(const loop::Nest& nest, const CpuModel& model);
 
 // Work of one round of the stage's body, where neighbours of `axis` run in `lanes` lanes (an empty axis: one
 // point). Loads that are transposed by the axis `by`, if any, are counted as read in tiles.
-double round_work(const loop::Program& program, const loop::Nest& nest, const loop::Stage& stage, sym::Expr axis,
-                  uint32_t lanes, sym::Expr by = {});
+double round_work(const loop::Program& program, const loop::Nest& nest, const loop::Stage& stage,
+                  sym::Expr axis, uint32_t lanes, sym::Expr by = {});
 
 // Rounds that an axis of `points` takes: full vectors, and what is left by itself or in one masked vector.
 double rounds(int64_t points, uint32_t lanes, const CpuModel& model);

@@ -10,8 +10,8 @@
 
 namespace jumar::tile {
 
-// `e` with every such quotient replaced by name(quotient), for `lanes` neighbours of `axis` of which the first is a
-// multiple of `lanes`. What is left may still depend on the lane in other ways.
+// `e` with every such quotient replaced by name(quotient), for `lanes` neighbours of `axis` of which the
+// first is a multiple of `lanes`. What is left may still depend on the lane in other ways.
 sym::Expr with_common_quotients(sym::Context& cx, sym::Expr e, sym::Expr axis, int64_t lanes,
                                 const sym::Facts& facts, const std::function<sym::Expr(sym::Expr)>& name);
 

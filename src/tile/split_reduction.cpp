@@ -67,8 +67,9 @@ Expr fresh_axis(sym::Context& cx, const Nest& nest, const std::string& stem) {
   for (int k = 0;; ++k) {
     const Expr symbol = cx.symbol(sym::SymbolKind::kAxis, fmt::format("{}{}", stem, k));
     const auto is_it = [&](const Axis& axis) { return axis.symbol == symbol; };
-    const bool used = std::ranges::any_of(nest.kept, is_it) ||
-                      std::ranges::any_of(nest.stages, [&](const Stage& s) { return std::ranges::any_of(s.inner, is_it); });
+    const bool used =
+        std::ranges::any_of(nest.kept, is_it) ||
+        std::ranges::any_of(nest.stages, [&](const Stage& s) { return std::ranges::any_of(s.inner, is_it); });
     if (!used) return symbol;
   }
 }
@@ -76,11 +77,12 @@ Expr fresh_axis(sym::Context& cx, const Nest& nest, const std::string& stem) {
 std::string fresh_name(const Program& program, const std::string& stem) {
   for (int k = 0;; ++k) {
     const std::string name = k == 0 ? stem : fmt::format("{}_{}", stem, k);
-    const bool used = std::ranges::any_of(program.buffers, [&](const loop::Buffer& b) { return b.name == name; }) ||
-                      std::ranges::any_of(program.items, [&](const loop::Item& item) {
-                        const auto* kernel = std::get_if<Kernel>(&item);
-                        return kernel && kernel->name == name;
-                      });
+    const bool used =
+        std::ranges::any_of(program.buffers, [&](const loop::Buffer& b) { return b.name == name; }) ||
+        std::ranges::any_of(program.items, [&](const loop::Item& item) {
+          const auto* kernel = std::get_if<Kernel>(&item);
+          return kernel && kernel->name == name;
+        });
     if (!used) return name;
   }
 }
@@ -99,7 +101,8 @@ class Splitter {
     rest_ = cx_.sub(extent, cx_.mul(length_, kChunks));
     parts_ = rest_.is_const(0) ? kChunks : kChunks + 1;
     for (const Stage::Line& line : stage.body) {
-      if (line.inst.kind == InstKind::kReduce) partials_.push_back({line.result, line.inst, partial_buffer(line.inst)});
+      if (line.inst.kind == InstKind::kReduce)
+        partials_.push_back({line.result, line.inst, partial_buffer(line.inst)});
     }
     Kernel first;
     first.name = fresh_name(program_, kernel_.name + "_chunks");

@@ -4,7 +4,8 @@
 //   ->
 //   kernel @k_chunks { nest (c in 32) { stage (r0 in 31232) ... store %k_chunks[c] }
 //                      nest ()        { stage (r0 in 579) ... store %k_chunks[32] } }
-//   kernel @k        { nest ()        { stage (r0 in 33) { load %k_chunks[r0], reduce sum }  stage { ... } } }
+//   kernel @k        { nest ()        { stage (r0 in 33) { load %k_chunks[r0], reduce sum }  stage { ... } }
+//   }
 //
 // The cut depends on the program alone, so results are the same for every number of threads.
 #pragma once

@@ -100,7 +100,8 @@ double NestTiler::kept_work(const Axis& axis) const {
   double each = 0;
   const Expr by = transpose_for(axis.symbol, lanes);
   for (const Stage& stage : nest_.stages)
-    each += points(stage.inner) * round_work(program_, nest_, stage, lanes > 1 ? axis.symbol : Expr(), lanes, by);
+    each +=
+        points(stage.inner) * round_work(program_, nest_, stage, lanes > 1 ? axis.symbol : Expr(), lanes, by);
   const double others = points(nest_.kept) / static_cast<double>(points(axis));
   return each * others * rounds(points(axis), lanes, model_);
 }
@@ -118,7 +119,8 @@ double NestTiler::stage_work(size_t s, Expr* choice) const {
     const uint32_t lanes = lanes_for(axis);
     if (lanes == 1) continue;
     const double others = points(stage.inner) / static_cast<double>(points(axis));
-    double work = others * rounds(points(axis), lanes, model_) * round_work(program_, nest_, stage, axis.symbol, lanes);
+    double work =
+        others * rounds(points(axis), lanes, model_) * round_work(program_, nest_, stage, axis.symbol, lanes);
     work += 8.0 * static_cast<double>(folds);
     if (work < best) {
       best = work;
@@ -172,8 +174,8 @@ std::vector<Expr> NestTiler::cuts_for(Expr axis, Expr extent, size_t first_stage
       const std::optional<std::vector<Expr>> flips = guard_flips(cx_, guard, axis);
       if (!flips) continue;
       for (Expr flip : *flips) {
-        const bool outside = sym::proves_le(cx_, flip, cx_.constant(0), facts_) ||
-                             sym::proves_le(cx_, extent, flip, facts_);
+        const bool outside =
+            sym::proves_le(cx_, flip, cx_.constant(0), facts_) || sym::proves_le(cx_, extent, flip, facts_);
         if (!outside && std::ranges::find(cuts, flip) == cuts.end()) cuts.push_back(flip);
       }
     }
@@ -194,7 +196,8 @@ void move_last(std::vector<Axis>& axes, Expr symbol) {
 // Halves `multiple` until vectors of lanes*multiple fit the extent well.
 uint32_t fitting_multiple(Expr extent, uint32_t lanes, uint32_t multiple) {
   const std::optional<int64_t> points = extent.as_const();
-  while (points && multiple > 1 && *points % (lanes * multiple) != 0 && *points < 8 * lanes * multiple) multiple /= 2;
+  while (points && multiple > 1 && *points % (lanes * multiple) != 0 && *points < 8 * lanes * multiple)
+    multiple /= 2;
   return multiple;
 }
 
@@ -216,10 +219,12 @@ void NestTiler::choose_kept_vector(const Axis& axis) {
   tiling_.registers = registers;
   tiling_.cuts = cuts_for(axis.symbol, axis.extent, 0, nest_.stages.size());
   tiling_.tail = tiling_.cuts.empty() ? tail_for(axis.extent, lanes)
-                                      : model_.cheap_masks ? Tail::kMasked : Tail::kScalar;
+                 : model_.cheap_masks ? Tail::kMasked
+                                      : Tail::kScalar;
 }
 
-// A pointwise nest whose loads lie across the vector axis runs in square tiles where both axes are long enough.
+// A pointwise nest whose loads lie across the vector axis runs in square tiles where both axes are long
+// enough.
 Expr NestTiler::transpose_for(Expr vector, uint32_t lanes) const {
   if (nest_.stages.size() != 1 || !nest_.stages[0].inner.empty() || lanes < 4) return {};
   const Expr by = best_transpose_axis(cx_, nest_, vector);
@@ -250,7 +255,9 @@ void NestTiler::choose_stage_vector(size_t s, Expr symbol) {
   const uint32_t wanted = has_fold(stage) ? (work < 6 ? 4 : work < 16 ? 2 : 1) : (work < 8 ? 2 : 1);
   out.accumulators = fitting_multiple(axis.extent, out.lanes, wanted);
   out.cuts = cuts_for(symbol, axis.extent, s, s + 1);
-  out.tail = out.cuts.empty() ? tail_for(axis.extent, out.lanes) : model_.cheap_masks ? Tail::kMasked : Tail::kScalar;
+  out.tail = out.cuts.empty()     ? tail_for(axis.extent, out.lanes)
+             : model_.cheap_masks ? Tail::kMasked
+                                  : Tail::kScalar;
 }
 
 // How many leading kept axes may be cut into units.
@@ -288,7 +295,8 @@ void NestTiler::choose_units() {
       unit = each * static_cast<double>(block);
     }
   }
-  tiling_.grain = std::max<int64_t>(1, std::llround(std::ceil(static_cast<double>(model_.thread_work) / unit)));
+  tiling_.grain =
+      std::max<int64_t>(1, std::llround(std::ceil(static_cast<double>(model_.thread_work) / unit)));
 }
 
 }  // namespace

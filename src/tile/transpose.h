@@ -10,12 +10,12 @@
 
 namespace jumar::tile {
 
-// Whether the load is unguarded, moves by 1 along `by` and by any other amount but 1, 0 and -1 along `vector`, and
-// depends on nothing that the body computes.
+// Whether the load is unguarded, moves by 1 along `by` and by any other amount but 1, 0 and -1 along
+// `vector`, and depends on nothing that the body computes.
 bool is_transposed_load(sym::Context& cx, const loop::Inst& inst, sym::Expr vector, sym::Expr by);
 
-// The kept axis by which most loads of the nest are transposed, or nothing. The nest must be pointwise: one stage
-// without inner axes.
+// The kept axis by which most loads of the nest are transposed, or nothing. The nest must be pointwise: one
+// stage without inner axes.
 sym::Expr best_transpose_axis(sym::Context& cx, const loop::Nest& nest, sym::Expr vector);
 
 }  // namespace jumar::tile

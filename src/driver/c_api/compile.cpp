@@ -86,8 +86,12 @@ jumar_error* jumar_compile(jumar_context* context, const char* text, size_t leng
 
 void jumar_program_free(jumar_program* program) { delete program; }
 
-size_t jumar_program_input_count(const jumar_program* program) { return program->graph->plan().input_count(); }
-size_t jumar_program_output_count(const jumar_program* program) { return program->graph->plan().output_count(); }
+size_t jumar_program_input_count(const jumar_program* program) {
+  return program->graph->plan().input_count();
+}
+size_t jumar_program_output_count(const jumar_program* program) {
+  return program->graph->plan().output_count();
+}
 const char* jumar_program_report(const jumar_program* program) { return program->graph->report().c_str(); }
 const char* jumar_program_plan(const jumar_program* program) { return program->graph->plan_text().c_str(); }
 int64_t jumar_program_arena_bytes(const jumar_program* program) {

@@ -6,14 +6,22 @@ namespace {
 jumar_error_kind kind_of(runtime::RunError::Kind kind) {
   using Kind = runtime::RunError::Kind;
   switch (kind) {
-    case Kind::kInput: return JUMAR_ERROR_INPUT;
-    case Kind::kIndex: return JUMAR_ERROR_INDEX;
-    case Kind::kCheck: return JUMAR_ERROR_CHECK;
-    case Kind::kNumber: return JUMAR_ERROR_NUMBER;
-    case Kind::kOpFailed: return JUMAR_ERROR_OPERATOR;
-    case Kind::kOpResult: return JUMAR_ERROR_RESULT;
-    case Kind::kPythonRaised: return JUMAR_ERROR_HOST;
-    case Kind::kMemory: return JUMAR_ERROR_MEMORY;
+    case Kind::kInput:
+      return JUMAR_ERROR_INPUT;
+    case Kind::kIndex:
+      return JUMAR_ERROR_INDEX;
+    case Kind::kCheck:
+      return JUMAR_ERROR_CHECK;
+    case Kind::kNumber:
+      return JUMAR_ERROR_NUMBER;
+    case Kind::kOpFailed:
+      return JUMAR_ERROR_OPERATOR;
+    case Kind::kOpResult:
+      return JUMAR_ERROR_RESULT;
+    case Kind::kPythonRaised:
+      return JUMAR_ERROR_HOST;
+    case Kind::kMemory:
+      return JUMAR_ERROR_MEMORY;
   }
   return JUMAR_ERROR_INTERNAL;
 }

@@ -86,14 +86,22 @@ class ArgBuffer {
  private:
   static jumar_kind kind_of(HostArg::Kind kind) {
     switch (kind) {
-      case HostArg::Kind::kNone: return JUMAR_NONE;
-      case HostArg::Kind::kTensor: return JUMAR_TENSOR;
-      case HostArg::Kind::kInt: return JUMAR_INT;
-      case HostArg::Kind::kFloat: return JUMAR_FLOAT;
-      case HostArg::Kind::kBool: return JUMAR_BOOL;
-      case HostArg::Kind::kString: return JUMAR_STRING;
-      case HostArg::Kind::kWord: return JUMAR_WORD;
-      case HostArg::Kind::kList: return JUMAR_LIST;
+      case HostArg::Kind::kNone:
+        return JUMAR_NONE;
+      case HostArg::Kind::kTensor:
+        return JUMAR_TENSOR;
+      case HostArg::Kind::kInt:
+        return JUMAR_INT;
+      case HostArg::Kind::kFloat:
+        return JUMAR_FLOAT;
+      case HostArg::Kind::kBool:
+        return JUMAR_BOOL;
+      case HostArg::Kind::kString:
+        return JUMAR_STRING;
+      case HostArg::Kind::kWord:
+        return JUMAR_WORD;
+      case HostArg::Kind::kList:
+        return JUMAR_LIST;
     }
     CHECK(false, "argument kind {}", static_cast<int>(kind));
   }
@@ -161,13 +169,20 @@ class HostAdapter : public runtime::HostCalls {
 
 jumar_output_kind kind_of(Output::Kind kind) {
   switch (kind) {
-    case Output::Kind::kNone: return JUMAR_OUTPUT_NONE;
-    case Output::Kind::kInt: return JUMAR_OUTPUT_INT;
-    case Output::Kind::kFloat: return JUMAR_OUTPUT_FLOAT;
-    case Output::Kind::kBool: return JUMAR_OUTPUT_BOOL;
-    case Output::Kind::kTensor: return JUMAR_OUTPUT_TORCH;
-    case Output::Kind::kManaged: return JUMAR_OUTPUT_MANAGED;
-    case Output::Kind::kAlias: return JUMAR_OUTPUT_ALIAS;
+    case Output::Kind::kNone:
+      return JUMAR_OUTPUT_NONE;
+    case Output::Kind::kInt:
+      return JUMAR_OUTPUT_INT;
+    case Output::Kind::kFloat:
+      return JUMAR_OUTPUT_FLOAT;
+    case Output::Kind::kBool:
+      return JUMAR_OUTPUT_BOOL;
+    case Output::Kind::kTensor:
+      return JUMAR_OUTPUT_TORCH;
+    case Output::Kind::kManaged:
+      return JUMAR_OUTPUT_MANAGED;
+    case Output::Kind::kAlias:
+      return JUMAR_OUTPUT_ALIAS;
   }
   return JUMAR_OUTPUT_NONE;
 }
@@ -178,7 +193,8 @@ void jumar_host_results_add_tensor(jumar_host_results* results, const jumar_tens
                                    void (*release)(void* object)) {
   runtime::HostTensor& out = results->results->tensors.emplace_back();
   out.host = {object, release};
-  if (!converted(*tensor, out.view)) results->problem = "a result has an element type that Jumar does not have";
+  if (!converted(*tensor, out.view))
+    results->problem = "a result has an element type that Jumar does not have";
 }
 
 void jumar_host_results_add_int(jumar_host_results* results, int64_t value) {

@@ -29,9 +29,9 @@ TEST(CanonicalGraph, IsTheSameForOtherNamesHintsOriginsAndSpaces) {
             "%0 : f32 [ s0 , s1 ] = input 0 %1 : f32 [ s1 ] = parameter 1 "
             "%2 : f32 [ s0 , s1 ] = aten.mul.Tensor ( %0 , %1 ) return %2 , s0 * s1 }");
   const std::pair<const char*, const char*> harmless[] = {
-      {"s77", "s5"},       {"%mul", "%product"}, {"hint 128", "hint 4"},  {"model.py:3", "other.py:4"},
-      {"fc.weight", "w"},  {"@main", "@other"},  {"  ", "      "},        {"  return", "# a remark\n  return"},
-      {" hint 7", ""},     {"%arg0", "%a"},
+      {"s77", "s5"},      {"%mul", "%product"}, {"hint 128", "hint 4"}, {"model.py:3", "other.py:4"},
+      {"fc.weight", "w"}, {"@main", "@other"},  {"  ", "      "},       {"  return", "# a remark\n  return"},
+      {" hint 7", ""},    {"%arg0", "%a"},
   };
   for (const auto& [from, to] : harmless) {
     const std::string other = replaced(kGraph, from, to);
@@ -42,8 +42,14 @@ TEST(CanonicalGraph, IsTheSameForOtherNamesHintsOriginsAndSpaces) {
 
 TEST(CanonicalGraph, DiffersForAnythingThatMatters) {
   const std::pair<const char*, const char*> changes[] = {
-      {"4096", "4095"},   {"f32[s3]", "f64[s3]"}, {"mul.Tensor", "add.Tensor"}, {"(%arg0, %w)", "(%w, %arg0)"},
-      {"inf", "9"},       {"s77*s3", "s77*s77"},  {"parameter 1", "input 1"},   {"return %mul", "return %arg0"},
+      {"4096", "4095"},
+      {"f32[s3]", "f64[s3]"},
+      {"mul.Tensor", "add.Tensor"},
+      {"(%arg0, %w)", "(%w, %arg0)"},
+      {"inf", "9"},
+      {"s77*s3", "s77*s77"},
+      {"parameter 1", "input 1"},
+      {"return %mul", "return %arg0"},
       {"f32[s3]", "f32[s77]"},
   };
   for (const auto& [from, to] : changes) {
@@ -67,9 +73,7 @@ TEST(CanonicalGraph, NamesTheInputs) {
   EXPECT_EQ(canonical_graph(kGraph).input_names, (std::vector<std::string>{"arg0", "w"}));
 }
 
-loop::Program program(const std::string& text) {
-  return loop::read_program(text).value();
-}
+loop::Program program(const std::string& text) { return loop::read_program(text).value(); }
 
 std::string kernel_key(const std::string& text, size_t item = 0) {
   const loop::Program p = program(text);
@@ -110,7 +114,8 @@ TEST(CanonicalKernel, DependsOnRangesStrictnessAndBodies) {
 
 TEST(CanonicalKernel, KeepsBuffersApart) {
   const char* two =
-      "loop @main {\n  %a: f32[4] = input 0\n  %b: f32[4] = input 1\n  %y: f32[4] = output\n  %z: f32[4] = output\n"
+      "loop @main {\n  %a: f32[4] = input 0\n  %b: f32[4] = input 1\n  %y: f32[4] = output\n  %z: f32[4] = "
+      "output\n"
       "  kernel @k0 { nest (i0 in 4) { stage {\n    %0: f32 = load %a[i0]\n    %1: f32 = load %b[i0]\n"
       "    %2: f32 = sub %0, %1\n    store %y[i0], %2\n  } } }\n"
       "  kernel @k1 { nest (i0 in 4) { stage {\n    %0: f32 = load %b[i0]\n    %1: f32 = load %b[i0]\n"

@@ -6,7 +6,14 @@ namespace jumar::driver {
 namespace {
 
 GraphEntry example() {
-  return {"plan @main {}", "\"kernels\": []", {{"k0", {1, 2}, std::string("\0\x7f" "ELF", 5)}, {"k1", {3, 4}, ""}}};
+  return {"plan @main {}",
+          "\"kernels\": []",
+          {{"k0",
+            {1, 2},
+            std::string("\0\x7f"
+                        "ELF",
+                        5)},
+           {"k1", {3, 4}, ""}}};
 }
 
 TEST(Entry, ReadsBack) {

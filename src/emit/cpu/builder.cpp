@@ -4,8 +4,7 @@
 
 namespace jumar::emit::cpu {
 
-Builder::Builder(llvm::Function& function, llvm::BasicBlock* at)
-    : IRBuilder(at), function_(function) {}
+Builder::Builder(llvm::Function& function, llvm::BasicBlock* at) : IRBuilder(at), function_(function) {}
 
 unsigned Builder::width_of(const llvm::Type* type) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
@@ -93,7 +92,8 @@ Values Builder::loop(Value* lo, Value* hi, int64_t step, Values carried, const L
   return counted_loop(lo, hi, step, carried, body);
 }
 
-Values Builder::counted_loop(Value* lo, Value* hi, int64_t step, const Values& carried, const LoopBody& body) {
+Values Builder::counted_loop(Value* lo, Value* hi, int64_t step, const Values& carried,
+                             const LoopBody& body) {
   llvm::BasicBlock* before = GetInsertBlock();
   llvm::BasicBlock* head = llvm::BasicBlock::Create(getContext(), "loop", &function_);
   llvm::BasicBlock* after = llvm::BasicBlock::Create(getContext(), "done", &function_);

@@ -2,10 +2,11 @@
 //
 //   llvm::Module module("graph", context);
 //   codegen.prepare(module);                       // data layout and triple first
-//   emit_kernel(module, program, kernel, {});      // defines void @<kernel name>(i64 begin, i64 end, ptr args)
+//   emit_kernel(module, program, kernel, {});      // defines void @<kernel name>(i64 begin, i64 end, ptr
+//   args)
 //
-// The function's arguments are those of signature(program, kernel). Vectors are written out as the tiling says;
-// nothing is left for LLVM to vectorise or to unroll.
+// The function's arguments are those of signature(program, kernel). Vectors are written out as the tiling
+// says; nothing is left for LLVM to vectorise or to unroll.
 //
 // Invariants: the program is verified and each nest of the kernel has a tiling that the tile stage made or
 // accepts. Emitting cannot fail and decides nothing: what it meets and can't write is a broken invariant.

@@ -47,7 +47,8 @@ Value* widened_f8(Builder& b, Value* bits, DType type) {
   Value* sign = b.CreateShl(b.CreateAnd(wide, c(0x80)), c(24));
   // Normal numbers by their bits, subnormal ones as a small integer times a power of two.
   Value* normal = b.CreateAdd(b.CreateShl(code, c(23 - f.mantissa_bits)), c((127 - f.bias) << 23));
-  Value* small = b.CreateFMul(b.CreateSIToFP(code, f32), b.real_of(f32, std::ldexp(1.0, 1 - f.bias - f.mantissa_bits)));
+  Value* small =
+      b.CreateFMul(b.CreateSIToFP(code, f32), b.real_of(f32, std::ldexp(1.0, 1 - f.bias - f.mantissa_bits)));
   Value* is_small = b.CreateICmpULT(code, c(1 << f.mantissa_bits));
   Value* magnitude = b.CreateSelect(is_small, b.CreateBitCast(small, i32), normal);
   if (f.has_infinity) {

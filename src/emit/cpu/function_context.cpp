@@ -35,8 +35,8 @@ bool is_stored(const loop::Kernel& kernel, loop::BufferId buffer) {
 
 }  // namespace
 
-FunctionContext::FunctionContext(llvm::Module& module, const loop::Program& program, const loop::Kernel& kernel,
-                                 const KernelSignature& signature)
+FunctionContext::FunctionContext(llvm::Module& module, const loop::Program& program,
+                                 const loop::Kernel& kernel, const KernelSignature& signature)
     : program_(program), signature_(signature) {
   llvm::Function* function = make_function(module, kernel.name);
   b_ = std::make_unique<Builder>(*function, &function->getEntryBlock());

@@ -107,8 +107,7 @@ Value* IndexEmitter::divided(Value* a, Value* b, Expr e) {
   const sym::Range low = sym::bounds(e.operands()[0], facts_);
   const sym::Range divisor = sym::bounds(e.operands()[1], facts_);
   const bool quotient = e.op() == Op::kFloorDiv;
-  if (divisor.lo <= 0 && divisor.hi >= 0)
-    b = b_.CreateSelect(b_.CreateICmpEQ(b, b_.i64(0)), b_.i64(1), b);
+  if (divisor.lo <= 0 && divisor.hi >= 0) b = b_.CreateSelect(b_.CreateICmpEQ(b, b_.i64(0)), b_.i64(1), b);
   if (low.lo >= 0 && divisor.lo >= 0) return quotient ? b_.CreateUDiv(a, b) : b_.CreateURem(a, b);
   Value* rest = b_.CreateSRem(a, b);
   Value* differ = b_.CreateICmpSLT(b_.CreateXor(rest, b), b_.i64(0));
@@ -125,10 +124,10 @@ Value* IndexEmitter::lane_divided(Value* a, Value* b, Expr e) {
   return out;
 }
 
-// (x + lane) // d and (x + lane) % d for a scalar x >= 0 and a constant d: one scalar division for lane 0, from
-// which the other lanes are r + lane, less d where that is too large. For d below the width a lane may be
-// several d further; then the small number r + lane < d + width is divided by a multiplication, which is exact
-// as long as (d + width)*d < 2^16: the error of ceil(2^16/d)/2^16 is below 1/2^16 per unit.
+// (x + lane) // d and (x + lane) % d for a scalar x >= 0 and a constant d: one scalar division for lane 0,
+// from which the other lanes are r + lane, less d where that is too large. For d below the width a lane may
+// be several d further; then the small number r + lane < d + width is divided by a multiplication, which is
+// exact as long as (d + width)*d < 2^16: the error of ceil(2^16/d)/2^16 is below 1/2^16 per unit.
 Value* IndexEmitter::affine_divided(Expr e) {
   const Lanes& lanes = scope_.lanes;
   const Expr numerator = e.operands()[0];
@@ -158,13 +157,14 @@ Value* IndexEmitter::affine_divided(Expr e) {
 }
 
 // The quotient of lanes by a constant d, where the numerator has at most 31 bits: (n*m) >> (bits + l) with
-// 2^l >= d and m = ceil(2^(bits + l)/d) is exact for all n below 2^bits, and n*m has at most 2*bits + 1 bits. A
-// numerator that may be negative is lifted by a multiple of d first.
+// 2^l >= d and m = ceil(2^(bits + l)/d) is exact for all n below 2^bits, and n*m has at most 2*bits + 1 bits.
+// A numerator that may be negative is lifted by a multiple of d first.
 Value* IndexEmitter::multiplied_quotient(Value* a, Expr e) {
   const std::optional<int64_t> divisor = e.operands()[1].as_const();
   const sym::Range range = sym::bounds(e.operands()[0], facts_);
   constexpr int64_t kLimit = int64_t{1} << 30;
-  if (!divisor || *divisor <= 0 || *divisor >= kLimit || range.lo <= -kLimit || range.hi >= kLimit) return nullptr;
+  if (!divisor || *divisor <= 0 || *divisor >= kLimit || range.lo <= -kLimit || range.hi >= kLimit)
+    return nullptr;
   const int64_t d = *divisor;
   llvm::Type* type = a->getType();
   const int64_t lift = range.lo < 0 ? (-range.lo + d - 1) / d : 0;
@@ -177,7 +177,8 @@ Value* IndexEmitter::multiplied_quotient(Value* a, Expr e) {
   const __int128 power = static_cast<__int128>(1) << (bits + log);
   const auto inverse = static_cast<int64_t>((power + d - 1) / d);
   Value* lifted = b_.CreateAdd(a, b_.int_of(type, lift * d));
-  Value* quotient = b_.CreateLShr(b_.CreateMul(lifted, b_.int_of(type, inverse)), b_.int_of(type, bits + log));
+  Value* quotient =
+      b_.CreateLShr(b_.CreateMul(lifted, b_.int_of(type, inverse)), b_.int_of(type, bits + log));
   return b_.CreateSub(quotient, b_.int_of(type, lift));
 }
 
@@ -207,8 +208,8 @@ Value* IndexEmitter::division(Expr e) {
   if (Builder::width_of(numerator) > 1) {
     if (Value* quotient = multiplied_quotient(numerator, e)) {
       if (e.op() == Op::kFloorDiv) return quotient;
-      return b_.CreateSub(numerator,
-                          b_.CreateMul(quotient, b_.int_of(numerator->getType(), e.operands()[1].const_value())));
+      return b_.CreateSub(
+          numerator, b_.CreateMul(quotient, b_.int_of(numerator->getType(), e.operands()[1].const_value())));
     }
   }
   return lane_divided(numerator, value(e.operands()[1]), e);

@@ -2,9 +2,9 @@
 //
 //   256*i0 + i1, where i1 runs in the 8 lanes   ->   splat(256*i0 + i1) + <0, 1, ..., 7>
 //
-// Scope holds what expressions mean at the point of insertion: the values of axes, sizes and loaded integers, and
-// which axis runs in the lanes. Everything is 64 bits wide. An expression that does not depend on the lane gives
-// a scalar, any other a vector.
+// Scope holds what expressions mean at the point of insertion: the values of axes, sizes and loaded integers,
+// and which axis runs in the lanes. Everything is 64 bits wide. An expression that does not depend on the
+// lane gives a scalar, any other a vector.
 //
 // Sums are built from what changes least to what changes most, by depth of loops, so that LLVM's
 // loop-invariant code motion finds every part that can leave a loop.

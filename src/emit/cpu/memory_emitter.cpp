@@ -148,14 +148,16 @@ Value* MemoryEmitter::load(const Memory& memory, Expr address, Value* guard, Val
     // Lanes that turn out to read the same element are spread too: both sides must have one type.
     const bool same = memory.interleave == 1 && !index_.varies(address);
     const unsigned lanes = same ? 1 : width;
-    return b_.when(guard, [&] { return b_.spread(load(memory, address, nullptr, nullptr), lanes); },
-                   b_.spread(otherwise, lanes));
+    return b_.when(
+        guard, [&] { return b_.spread(load(memory, address, nullptr, nullptr), lanes); },
+        b_.spread(otherwise, lanes));
   }
   if (memory.interleave > 1 && index_.varies(address)) {
     // Elements of a lane lie `interleave` apart, beginning at the lane's number.
     Memory flat = memory;
     flat.interleave = 1;
-    Value* own = b_.CreateMul(index_.value(address), b_.int_of(Builder::widened(b_.getInt64Ty(), width), width));
+    Value* own =
+        b_.CreateMul(index_.value(address), b_.int_of(Builder::widened(b_.getInt64Ty(), width), width));
     Place at;
     at.pointer = memory.base;
     at.offsets = b_.CreateAdd(own, b_.lane_numbers(b_.getInt64Ty(), width));
@@ -232,7 +234,8 @@ Value* MemoryEmitter::load_lanes(const Memory& memory, const Place& place, Value
   if (mask) {
     Value* pointers = b_.CreateGEP(element, place.pointer, offsets(place));
     Value* fill = otherwise ? b_.spread(otherwise, width) : llvm::Constant::getNullValue(vector_type(memory));
-    return tagged(b_.CreateMaskedGather(vector_type(memory), pointers, alignment(memory), mask, fill), memory, true);
+    return tagged(b_.CreateMaskedGather(vector_type(memory), pointers, alignment(memory), mask, fill), memory,
+                  true);
   }
   Value* row = llvm::PoisonValue::get(vector_type(memory));
   for (unsigned k = 0; k < width; ++k) {

@@ -5,8 +5,9 @@
 //   with stride 1, -1   one vector access (and a reversal)
 //   else                an access for each lane; where a mask forbids that, a gather or scatter
 //
-// An address becomes row pointer + lane + constant: terms of outer loops are added first, in an instruction of
-// their own for each loop depth, and the constant last, where the processor's addressing mode takes it for free.
+// An address becomes row pointer + lane + constant: terms of outer loops are added first, in an instruction
+// of their own for each loop depth, and the constant last, where the processor's addressing mode takes it for
+// free.
 //
 // Every access carries the alias scope of its buffer: distinct buffers of a kernel never overlap.
 #pragma once
@@ -19,9 +20,9 @@ namespace jumar::emit::cpu {
 struct Memory {
   Value* base = nullptr;
   ir::DType type = ir::DType::kF32;
-  llvm::MDNode* scope = nullptr;    // alias metadata; nothing for memory of the function's own
+  llvm::MDNode* scope = nullptr;  // alias metadata; nothing for memory of the function's own
   llvm::MDNode* noalias = nullptr;
-  bool read_only = false;           // nobody writes to it while the kernel runs
+  bool read_only = false;  // nobody writes to it while the kernel runs
   // Locals of nests whose kept axis runs in the lanes: element e of lane k lies at e*width + k.
   unsigned interleave = 1;
 };
@@ -53,7 +54,8 @@ class MemoryEmitter {
   };
 
   Place place(const Memory& memory, sym::Expr address);
-  Value* pointer(const Memory& memory, std::span<const sym::Expr> terms, sym::Expr lane_factor, int64_t constant);
+  Value* pointer(const Memory& memory, std::span<const sym::Expr> terms, sym::Expr lane_factor,
+                 int64_t constant);
   Value* element_pointer(llvm::Type* type, const Place& place, unsigned lane);
   // The offset of each lane in elements, as a vector.
   Value* offsets(const Place& place);
@@ -67,7 +69,8 @@ class MemoryEmitter {
   void store_lanes(const Memory& memory, const Place& place, Value* value, Value* mask);
   void store_one(const Memory& memory, Value* pointer, Value* value, loop::StoreMode mode);
   // One lane after the other: right also where lanes meet in one element.
-  void store_in_turn(const Memory& memory, const Place& place, Value* value, loop::StoreMode mode, Value* mask);
+  void store_in_turn(const Memory& memory, const Place& place, Value* value, loop::StoreMode mode,
+                     Value* mask);
   Value* combined(const Memory& memory, loop::StoreMode mode, Value* old, Value* value);
 
   Value* to_memory(ir::DType type, Value* value);

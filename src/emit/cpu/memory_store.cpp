@@ -54,7 +54,8 @@ void MemoryEmitter::store(const Memory& memory, Expr address, Value* value, Stor
     flat.interleave = 1;
     Place at;
     if (index_.varies(address)) {
-      Value* own = b_.CreateMul(index_.value(address), b_.int_of(Builder::widened(b_.getInt64Ty(), width), width));
+      Value* own =
+          b_.CreateMul(index_.value(address), b_.int_of(Builder::widened(b_.getInt64Ty(), width), width));
       at.pointer = memory.base;
       at.offsets = b_.CreateAdd(own, b_.lane_numbers(b_.getInt64Ty(), width));
       store_lanes(flat, at, b_.spread(value, width), mask);
@@ -79,7 +80,8 @@ void MemoryEmitter::store(const Memory& memory, Expr address, Value* value, Stor
   }
 }
 
-void MemoryEmitter::store_row(const Memory& memory, const Place& place, Value* value, StoreMode mode, Value* mask) {
+void MemoryEmitter::store_row(const Memory& memory, const Place& place, Value* value, StoreMode mode,
+                              Value* mask) {
   const bool backward = place.stride == -1;
   llvm::Type* element = memory_type(b_.getContext(), memory.type);
   Value* at = place.pointer;

@@ -78,7 +78,8 @@ Value* NestEmitter::guard(Expr e) {
 
 Value* NestEmitter::load(const Inst& inst) {
   if (const auto square = squares_.find(&inst); square != squares_.end())
-    return memory_.to_register(inst.type, memory_.load_at(square->second, square->second.base, square_at_, width()));
+    return memory_.to_register(inst.type,
+                               memory_.load_at(square->second, square->second.base, square_at_, width()));
   Value* condition = guard(inst.guard);
   if (!condition) return memory_.load(function_.buffer(inst.buffer), inst.address, nullptr, nullptr);
   Value* otherwise = constant(inst.type, inst.constant);
@@ -89,7 +90,8 @@ Value* NestEmitter::load(const Inst& inst) {
 
 void NestEmitter::store(const Inst& inst) {
   Value* condition = guard(inst.guard);
-  if (const auto* known = llvm::dyn_cast_or_null<llvm::ConstantInt>(condition); known && known->isZero()) return;
+  if (const auto* known = llvm::dyn_cast_or_null<llvm::ConstantInt>(condition); known && known->isZero())
+    return;
   memory_.store(function_.buffer(inst.buffer), inst.address, value(inst.operands[0]), inst.mode, condition);
 }
 
@@ -112,8 +114,8 @@ Value* NestEmitter::checked_index(const Inst& inst) {
   b_.when(b_.CreateOrReduce(bad), [&] {
     llvm::Type* bits = b_.getIntNTy(lanes);
     Value* first = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateBitCast(bad, bits), b_.getTrue());
-    function_.leave_if(b_.getTrue(), b_.CreateExtractElement(index, b_.CreateZExtOrTrunc(first, b_.getInt64Ty())),
-                       size);
+    function_.leave_if(b_.getTrue(),
+                       b_.CreateExtractElement(index, b_.CreateZExtOrTrunc(first, b_.getInt64Ty())), size);
   });
   return result;
 }
@@ -158,13 +160,14 @@ Value* NestEmitter::evaluated(const Stage::Line& line) {
     case InstKind::kLoadLocal:
       return memory_.load(local(inst.local), inst.address, nullptr, nullptr);
     default:
-      CHECK(inst.kind == InstKind::kWrapIndex || inst.kind == InstKind::kCheckIndex, "a line without a value");
+      CHECK(inst.kind == InstKind::kWrapIndex || inst.kind == InstKind::kCheckIndex,
+            "a line without a value");
       return checked_index(inst);
   }
 }
 
-// One more item for a reduction or scan. Where lanes are points of the folded axis, those that a mask leaves out
-// keep their state.
+// One more item for a reduction or scan. Where lanes are points of the folded axis, those that a mask leaves
+// out keep their state.
 void NestEmitter::fold(const Folding& folding, Values& carried) {
   const auto found = std::ranges::find(classes_, width());
   CHECK(found != classes_.end(), "no state for {} lanes", width());

@@ -42,7 +42,8 @@ NestEmitter::NestEmitter(FunctionContext& function, const loop::Nest& nest, cons
         facts_.set_extent(cx_.value(line.result.index()), line.inst.address);
       loop::for_each_expr(line.inst, [&](Expr e) {
         for (Expr symbol : sym::symbols_of(e)) {
-          if (symbol.is_symbol(sym::SymbolKind::kValue)) is_index_[loop::value_of_symbol(symbol).index()] = true;
+          if (symbol.is_symbol(sym::SymbolKind::kValue))
+            is_index_[loop::value_of_symbol(symbol).index()] = true;
         }
       });
     }
@@ -116,8 +117,8 @@ void NestEmitter::run_point() {
 }
 
 // `whole`: the walk covers the axis from 0 to its extent. A constant extent then tells which loops never run.
-NestEmitter::VectorAxis NestEmitter::walk_of(const loop::Axis& axis, unsigned lanes, unsigned multiple, Tail tail,
-                                             const std::vector<Expr>& cuts, bool whole) const {
+NestEmitter::VectorAxis NestEmitter::walk_of(const loop::Axis& axis, unsigned lanes, unsigned multiple,
+                                             Tail tail, const std::vector<Expr>& cuts, bool whole) const {
   VectorAxis walk{axis, {}, lanes, tail, cuts};
   const unsigned wide = lanes * multiple;
   const std::optional<int64_t> points = whole && cuts.empty() ? axis.extent.as_const() : std::nullopt;
@@ -126,7 +127,8 @@ NestEmitter::VectorAxis NestEmitter::walk_of(const loop::Axis& axis, unsigned la
   const bool masked_rest = tail == Tail::kMasked && !walk.widths.empty();
   if (multiple > 1 && !masked_rest && rest >= lanes) walk.widths.push_back(lanes);
   const bool narrow = walk.widths.empty() || walk.widths.back() == lanes;
-  if (points && (narrow || tail != Tail::kMasked ? *points % lanes : *points % wide) == 0) walk.tail = Tail::kNone;
+  if (points && (narrow || tail != Tail::kMasked ? *points % lanes : *points % wide) == 0)
+    walk.tail = Tail::kNone;
   return walk;
 }
 
@@ -154,7 +156,8 @@ Values NestEmitter::run_vector_axis(const VectorAxis& walk, Value* lo, Value* hi
   return carried;
 }
 
-Values NestEmitter::run_range(const VectorAxis& walk, Value* lo, Value* hi, Values carried, const AxisBody& body) {
+Values NestEmitter::run_range(const VectorAxis& walk, Value* lo, Value* hi, Values carried,
+                              const AxisBody& body) {
   Value* from = lo;
   bool aligned = walk.aligned && walk.cuts.empty();
   if (const auto* start = llvm::dyn_cast<llvm::ConstantInt>(lo))
@@ -199,7 +202,8 @@ const Memory& NestEmitter::local(uint32_t index) {
   Memory memory;
   memory.type = local.type;
   memory.interleave = interleave;
-  memory.base = b_.stack(memory_type(b_.getContext(), local.type), static_cast<uint64_t>(local.elems) * interleave);
+  memory.base =
+      b_.stack(memory_type(b_.getContext(), local.type), static_cast<uint64_t>(local.elems) * interleave);
   return locals_.emplace(key, memory).first->second;
 }
 

@@ -9,8 +9,8 @@
 // A vector loop is written for each range between cuts: rounds of full vectors, then what the tail kind says.
 // Each of these is a copy of the body with its own number of lanes, so values have one LLVM value per copy.
 //
-// Contract with the tile stage: a kept vector axis is the last kept axis; a stage's vector axis and a scanned axis
-// are the last inner axis, and a scanned axis is no vector axis; accumulators and lanes are powers of 2.
+// Contract with the tile stage: a kept vector axis is the last kept axis; a stage's vector axis and a scanned
+// axis are the last inner axis, and a scanned axis is no vector axis; accumulators and lanes are powers of 2.
 #pragma once
 
 #include <map>
@@ -30,8 +30,8 @@ class NestEmitter {
   void run_units(Value* begin, Value* end);
 
  private:
-  // A reduction or scan of the stage being written. `state[c]` is where its state for the width class c begins
-  // among the carried values.
+  // A reduction or scan of the stage being written. `state[c]` is where its state for the width class c
+  // begins among the carried values.
   struct Folding {
     const loop::Inst* inst;
     loop::ValueId result;
@@ -113,8 +113,8 @@ class NestEmitter {
   // The axis, its extent and the cuts that decide guards at the point of insertion.
   const VectorAxis* walk_ = nullptr;
   std::map<std::pair<uint32_t, unsigned>, Memory> locals_;  // by number and lanes
-  std::map<const loop::Inst*, Memory> squares_;  // of transposed loads: lanes x lanes elements
-  Value* square_at_ = nullptr;                   // the element of the squares that the first lane reads
+  std::map<const loop::Inst*, Memory> squares_;             // of transposed loads: lanes x lanes elements
+  Value* square_at_ = nullptr;  // the element of the squares that the first lane reads
 };
 
 }  // namespace jumar::emit::cpu

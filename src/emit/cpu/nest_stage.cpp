@@ -13,8 +13,8 @@ using loop::Tail;
 
 namespace {
 
-// The position of the stage's first point, if the value is an index that rises by the same amount from each point
-// to the next; otherwise nothing.
+// The position of the stage's first point, if the value is an index that rises by the same amount from each
+// point to the next; otherwise nothing.
 sym::Expr first_position(sym::Context& cx, const Stage& stage, loop::ValueId position) {
   const auto line = std::ranges::find(stage.body, position, &Stage::Line::result);
   if (line == stage.body.end() || line->inst.kind != InstKind::kIndex) return {};
@@ -45,7 +45,8 @@ std::vector<unsigned> NestEmitter::width_classes(size_t s) const {
   const VectorAxis walk = stage_walk(s);
   std::vector<unsigned> classes = walk.widths;
   if (walk.tail == Tail::kScalar) classes.push_back(1);
-  if (walk.tail == Tail::kMasked && (classes.empty() || classes.back() != walk.lanes)) classes.push_back(walk.lanes);
+  if (walk.tail == Tail::kMasked && (classes.empty() || classes.back() != walk.lanes))
+    classes.push_back(walk.lanes);
   if (classes.empty()) classes.push_back(1);
   return classes;
 }

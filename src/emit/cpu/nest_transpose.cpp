@@ -36,8 +36,9 @@ void transpose(Builder& b, Values& rows) {
 
 }  // namespace
 
-// Tiles of lanes x lanes points of the last two kept axes, t and v. Transposed loads are brought into a square of
-// memory first, so that the body, which runs once for each t of the tile, reads them as rows along v.
+// Tiles of lanes x lanes points of the last two kept axes, t and v. Transposed loads are brought into a
+// square of memory first, so that the body, which runs once for each t of the tile, reads them as rows along
+// v.
 void NestEmitter::run_transposed(Value* lo, Value* hi) {
   const loop::Axis& t = nest_.kept[nest_.kept.size() - 2];
   const loop::Axis& v = nest_.kept.back();
@@ -61,7 +62,8 @@ void NestEmitter::run_transposed(Value* lo, Value* hi) {
       });
     });
     if (tiling_.tail == Tail::kNone) return;
-    b_.loop(full, points, lanes, {}, [&](Value* v0, Values&) { run_tail_tile(t0, v0, rows, b_.CreateSub(points, v0)); });
+    b_.loop(full, points, lanes, {},
+            [&](Value* v0, Values&) { run_tail_tile(t0, v0, rows, b_.CreateSub(points, v0)); });
   });
   walk_ = nullptr;
 }
@@ -102,7 +104,8 @@ void NestEmitter::make_squares() {
     if (!tile::is_transposed_load(cx_, line.inst, tiling_.vector_axis, tiling_.transpose_axis)) continue;
     Memory square;
     square.type = line.inst.type;
-    square.base = b_.stack(memory_type(b_.getContext(), line.inst.type), uint64_t{tiling_.lanes} * tiling_.lanes);
+    square.base =
+        b_.stack(memory_type(b_.getContext(), line.inst.type), uint64_t{tiling_.lanes} * tiling_.lanes);
     squares_.emplace(&line.inst, square);
   }
 }
@@ -132,7 +135,8 @@ void NestEmitter::fill_square(const loop::Inst& inst, const Memory& square, Valu
     for (unsigned k = 0; k < lanes; ++k)
       square_rows.push_back(memory_.load_at(from, corner, at(b_.i64(k)), lanes));
     transpose(b_, square_rows);
-    for (unsigned k = 0; k < lanes; ++k) memory_.store_at(square, square.base, b_.i64(k * lanes), square_rows[k]);
+    for (unsigned k = 0; k < lanes; ++k)
+      memory_.store_at(square, square.base, b_.i64(k * lanes), square_rows[k]);
   });
   b_.when(b_.CreateNot(whole), [&] {
     b_.loop(b_.i64(0), columns, 1, {}, [&](Value* column, Values&) {

@@ -83,8 +83,8 @@ Value* Fold::combined(Value* a, Value* b) {
   }
 }
 
-// b replaces a where it is the stronger value, or as strong with a lesser position, which is never the case where
-// positions ascend.
+// b replaces a where it is the stronger value, or as strong with a lesser position, which is never the case
+// where positions ascend.
 Values Fold::arg_combined(const Values& a, const Values& b, bool ascending) {
   Value* stronger = nullptr;
   Value* equal = nullptr;

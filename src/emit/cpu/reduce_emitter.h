@@ -17,8 +17,8 @@ namespace jumar::emit::cpu {
 
 class Fold {
  public:
-  // `type` is the type of the folded values. Where the positions of an arg-reduction are known to ascend, `first`
-  // is the least of them: then the first of equals is found without comparing positions.
+  // `type` is the type of the folded values. Where the positions of an arg-reduction are known to ascend,
+  // `first` is the least of them: then the first of equals is found without comparing positions.
   Fold(Builder& b, ScalarEmitter& scalars, loop::ReduceKind kind, ir::DType type, Value* first = nullptr)
       : b_(b), scalars_(scalars), kind_(kind), type_(type), first_(first) {}
 

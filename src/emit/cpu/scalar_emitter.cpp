@@ -33,7 +33,8 @@ Value* ScalarEmitter::op(ScalarOp op, DType in, DType out, ArrayRef<Value*> v) {
     case ScalarOp::kBitcast: {
       Value* bits = v[0];
       llvm::Type* to = Builder::widened(memory_type(b_.getContext(), out), Builder::width_of(bits));
-      if (in == DType::kBool) bits = b_.CreateZExt(bits, Builder::widened(b_.getInt8Ty(), Builder::width_of(bits)));
+      if (in == DType::kBool)
+        bits = b_.CreateZExt(bits, Builder::widened(b_.getInt8Ty(), Builder::width_of(bits)));
       bits = b_.CreateBitCast(bits, to);
       return out == DType::kBool ? b_.CreateICmpNE(bits, b_.int_of(to, 0)) : bits;
     }
@@ -59,7 +60,9 @@ Value* ScalarEmitter::compare(ScalarOp op, DType type, Value* a, Value* b) {
   }
   const bool is_float = ir::is_float(type);
   const bool is_signed = ir::dtype_class(type) == ir::DTypeClass::kSigned;
-  const auto pick = [&](P real, P with_sign, P without) { return is_float ? real : is_signed ? with_sign : without; };
+  const auto pick = [&](P real, P with_sign, P without) {
+    return is_float ? real : is_signed ? with_sign : without;
+  };
   switch (op) {
     case ScalarOp::kEq:
       return b_.CreateCmp(pick(P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ), a, b);

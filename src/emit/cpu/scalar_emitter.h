@@ -1,11 +1,11 @@
 // The scalar operators of loop bodies (loop/ops.def) as IR, on scalars and on vectors alike.
 //
 // Values in registers have these LLVM types, or vectors of them: bool i1; integers their width; f32 and f64
-// themselves; bf16, f16 and the 8-bit floats integers of their width that hold the bits. In memory a bool is a
-// byte.
+// themselves; bf16, f16 and the 8-bit floats integers of their width that hold the bits. In memory a bool is
+// a byte.
 //
-// Invariants: nothing here traps or is poison, whatever the operands: division by zero, shifts beyond the width
-// and conversions out of range give what the table says.
+// Invariants: nothing here traps or is poison, whatever the operands: division by zero, shifts beyond the
+// width and conversions out of range give what the table says.
 #pragma once
 
 #include "emit/cpu/builder.h"
@@ -22,7 +22,8 @@ class ScalarEmitter {
   ScalarEmitter(Builder& b, const EmitOptions& options)
       : b_(b), options_(options), math_(b, options.accuracy) {}
 
-  // `operands` have equal widths. `in` is the operands' type (of the last two for a select), `out` the result's.
+  // `operands` have equal widths. `in` is the operands' type (of the last two for a select), `out` the
+  // result's.
   Value* op(loop::ScalarOp op, ir::DType in, ir::DType out, llvm::ArrayRef<Value*> operands);
   Value* cast(Value* x, ir::DType from, ir::DType to);
   // Of integers, floats from 32 bits on, and bools; NaN if either is NaN.

@@ -85,13 +85,15 @@ KernelSignature signature(const loop::Program& program, const loop::Kernel& kern
   out.units = cx.constant(0);
   int64_t grain = 0;
   for (const loop::Nest& nest : kernel.nests) {
-    CHECK(nest.tiling && nest.tiling->stages.size() == nest.stages.size(), "kernel '{}' is not tiled", kernel.name);
+    CHECK(nest.tiling && nest.tiling->stages.size() == nest.stages.size(), "kernel '{}' is not tiled",
+          kernel.name);
     collector.nest(nest);
     out.nest_units.push_back(units_of(cx, nest));
     out.units = cx.add(out.units, out.nest_units.back());
     grain = grain == 0 ? nest.tiling->grain : std::min(grain, nest.tiling->grain);
   }
-  out.grain = nests_collide(kernel) ? cx.max(out.units, cx.constant(1)) : cx.constant(std::max<int64_t>(grain, 1));
+  out.grain =
+      nests_collide(kernel) ? cx.max(out.units, cx.constant(1)) : cx.constant(std::max<int64_t>(grain, 1));
   return out;
 }
 

@@ -3,13 +3,13 @@
 //   kernel @k0 { nest (i0 in s0, i1 in 256) tile(parallel 1, ...) { ... load %x ... param %p ... store %y } }
 //   buffers {%x, %y}, ints {s0}, numbers {%p}, units s0
 //
-// The function is void(int64 begin, int64 end, void** args) and runs the work units [begin, end). `args` is an
-// array of 8-byte slots: addresses of the buffers' first elements, then the address of an IndexStatus where `checks`
-// is set, then the integers themselves, then the numbers as doubles.
+// The function is void(int64 begin, int64 end, void** args) and runs the work units [begin, end). `args` is
+// an array of 8-byte slots: addresses of the buffers' first elements, then the address of an IndexStatus
+// where `checks` is set, then the integers themselves, then the numbers as doubles.
 //
-// Units of the nests are counted one after the other. They may run at once and in any order. A nest whose points
-// would collide has one unit; where nests of one kernel collide with each other, `grain` is all units, so that one
-// thread runs them in order.
+// Units of the nests are counted one after the other. They may run at once and in any order. A nest whose
+// points would collide has one unit; where nests of one kernel collide with each other, `grain` is all units,
+// so that one thread runs them in order.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@
 
 namespace jumar::emit::cpu {
 
-// Where a kernel reports an index outside its dimension. The thread that changes `flag` from 0 to 1 writes the
-// rest.
+// Where a kernel reports an index outside its dimension. The thread that changes `flag` from 0 to 1 writes
+// the rest.
 struct IndexStatus {
   int64_t flag = 0;
   int64_t index = 0;
@@ -33,7 +33,7 @@ struct KernelSignature {
   std::vector<loop::NumberId> numbers;  // in order of first use; bools are passed as 0.0 or 1.0
   bool checks = false;
   sym::Expr units;
-  sym::Expr grain;  // least units per thread
+  sym::Expr grain;                    // least units per thread
   std::vector<sym::Expr> nest_units;  // of each nest; `units` is their sum
 };
 

@@ -110,8 +110,8 @@ bool ValueFacts::same(ValueId a, ValueId b, int depth) const {
       return same_expr(x.inst->address, y.inst->address);
     case InstKind::kLoad:
       return x.inst->buffer == y.inst->buffer && never_stored(x.inst->buffer) &&
-             x.inst->constant.integer == y.inst->constant.integer && same_expr(x.inst->address, y.inst->address) &&
-             same_expr(x.inst->guard, y.inst->guard);
+             x.inst->constant.integer == y.inst->constant.integer &&
+             same_expr(x.inst->address, y.inst->address) && same_expr(x.inst->guard, y.inst->guard);
     case InstKind::kOp:
       break;
     default:

@@ -85,7 +85,8 @@ void bind_results(plan::Plan& plan, const std::vector<plan::TensorId>& results,
   }
   Binder binder(plan);
   for (const plan::SymbolInfo& info : plan.symbols) {
-    if (std::find(symbols.begin(), symbols.end(), info.symbol) == symbols.end()) binder.assume_bound(info.symbol);
+    if (std::find(symbols.begin(), symbols.end(), info.symbol) == symbols.end())
+      binder.assume_bound(info.symbol);
   }
   while (binder.bind_once(tensors)) {
   }

@@ -14,12 +14,18 @@ constexpr std::string_view kScalarPrefix = "scalar.";
 
 plan::Storage plan_storage(loop::Storage storage) {
   switch (storage) {
-    case loop::Storage::kInput: return plan::Storage::kInput;
-    case loop::Storage::kParameter: return plan::Storage::kParameter;
-    case loop::Storage::kTemp: return plan::Storage::kArena;
-    case loop::Storage::kOutput: return plan::Storage::kOutput;
-    case loop::Storage::kResult: return plan::Storage::kResult;
-    case loop::Storage::kView: return plan::Storage::kView;
+    case loop::Storage::kInput:
+      return plan::Storage::kInput;
+    case loop::Storage::kParameter:
+      return plan::Storage::kParameter;
+    case loop::Storage::kTemp:
+      return plan::Storage::kArena;
+    case loop::Storage::kOutput:
+      return plan::Storage::kOutput;
+    case loop::Storage::kResult:
+      return plan::Storage::kResult;
+    case loop::Storage::kView:
+      return plan::Storage::kView;
   }
   CHECK(false, "storage {}", static_cast<int>(storage));
 }
@@ -106,7 +112,8 @@ class Emitter {
   void add_tensor(loop::BufferId id) {
     if (tensors_[id]) return;
     const loop::Buffer& buffer = program_.buffers[id];
-    plan::Tensor tensor{buffer.name, buffer.type, plan_storage(buffer.storage), buffer.index, {}, buffer.offset};
+    plan::Tensor tensor{buffer.name,  buffer.type, plan_storage(buffer.storage),
+                        buffer.index, {},          buffer.offset};
     if (buffer.storage == loop::Storage::kView) {
       add_tensor(buffer.base);
       tensor.base = tensors_[buffer.base];
@@ -117,7 +124,8 @@ class Emitter {
 
   void add_numbers() {
     for (const loop::Number& number : program_.numbers) {
-      const auto kind = number.kind == loop::NumberKind::kBool ? plan::NumberKind::kBool : plan::NumberKind::kFloat;
+      const auto kind =
+          number.kind == loop::NumberKind::kBool ? plan::NumberKind::kBool : plan::NumberKind::kFloat;
       names_.insert(number.name);
       plan_.numbers.add({number.name, kind, number.input});
     }
@@ -223,7 +231,8 @@ class Emitter {
   void add_host_op(const loop::HostOp& host) {
     std::string_view op = host.op;
     if (op.starts_with(kScalarPrefix)) op.remove_prefix(kScalarPrefix.size());
-    add_step(plan::NumberStep{std::string(op), converted(host.args), plan::NumberId(host.result.index())}, "");
+    add_step(plan::NumberStep{std::string(op), converted(host.args), plan::NumberId(host.result.index())},
+             "");
   }
 
   const loop::Program& program_;

@@ -4,9 +4,9 @@
 //   plan   launch @k0(%x, %y; s0) units 2*s0 grain 4
 //
 // Items become steps one to one and in order; storage becomes storage (temp: arena). Added are the steps that
-// bind symbols: from int inputs, from sizes and strides of inputs before everything else, and from the sizes of
-// results of called ops that define symbols. Tensors and numbers that no step and no output mentions are left
-// out, inputs are always kept.
+// bind symbols: from int inputs, from sizes and strides of inputs before everything else, and from the sizes
+// of results of called ops that define symbols. Tensors and numbers that no step and no output mentions are
+// left out, inputs are always kept.
 //
 // The program must verify and every kernel must have its launch data: nothing is decided here.
 #pragma once
@@ -22,10 +22,10 @@ namespace jumar::emit::host {
 
 // How one kernel of the program is called; one per kernel item, in order.
 struct KernelLaunch {
-  std::string symbol;                      // the name the kernel is looked up by
-  std::vector<loop::BufferId> buffers;     // pointers, in order
-  std::vector<sym::Expr> ints;             // 64-bit integers, in order
-  std::vector<loop::NumberId> numbers;     // doubles, in order
+  std::string symbol;                   // the name the kernel is looked up by
+  std::vector<loop::BufferId> buffers;  // pointers, in order
+  std::vector<sym::Expr> ints;          // 64-bit integers, in order
+  std::vector<loop::NumberId> numbers;  // doubles, in order
   bool checks_indices = false;
   sym::Expr units;
   sym::Expr grain;

@@ -10,24 +10,60 @@ namespace {
 
 using sym::Expr;
 
-// More results than this to bring back into the promised layout cost more than the convolutions gain: the graph is
-// the forward of a training step, whose results are its saved tensors.
+// More results than this to bring back into the promised layout cost more than the convolutions gain: the
+// graph is the forward of a training step, whose results are its saved tensors.
 constexpr size_t kMostRestoredResults = 2;
 
 constexpr std::string_view kConvolution = "aten.convolution.default";
 
-// Operators whose first result has one element per element (or window) of rank-4 operands and is as fast in either
-// layout: it takes the layout of its operands.
+// Operators whose first result has one element per element (or window) of rank-4 operands and is as fast in
+// either layout: it takes the layout of its operands.
 constexpr std::array kFollowers = {
-    "add.Tensor", "sub.Tensor", "mul.Tensor", "div.Tensor", "add.Scalar", "sub.Scalar", "mul.Scalar", "div.Scalar",
-    "maximum.default", "minimum.default", "relu.default", "relu6.default", "leaky_relu.default", "elu.default",
-    "gelu.default", "silu.default", "mish.default", "sigmoid.default", "hardsigmoid.default", "hardswish.default",
-    "hardtanh.default", "softplus.default", "tanh.default", "clamp.default", "clamp_min.default",
-    "clamp_max.default", "neg.default", "abs.default", "exp.default", "sqrt.default", "rsqrt.default",
-    "pow.Tensor_Scalar", "where.self", "_to_copy.default", "_native_batch_norm_legit_no_training.default",
-    "native_group_norm.default", "max_pool2d_with_indices.default", "avg_pool2d.default", "constant_pad_nd.default",
-    "upsample_nearest2d.default", "upsample_nearest2d.vec", "upsample_bilinear2d.default",
-    "upsample_bilinear2d.vec", "pixel_shuffle.default", "cat.default",
+    "add.Tensor",
+    "sub.Tensor",
+    "mul.Tensor",
+    "div.Tensor",
+    "add.Scalar",
+    "sub.Scalar",
+    "mul.Scalar",
+    "div.Scalar",
+    "maximum.default",
+    "minimum.default",
+    "relu.default",
+    "relu6.default",
+    "leaky_relu.default",
+    "elu.default",
+    "gelu.default",
+    "silu.default",
+    "mish.default",
+    "sigmoid.default",
+    "hardsigmoid.default",
+    "hardswish.default",
+    "hardtanh.default",
+    "softplus.default",
+    "tanh.default",
+    "clamp.default",
+    "clamp_min.default",
+    "clamp_max.default",
+    "neg.default",
+    "abs.default",
+    "exp.default",
+    "sqrt.default",
+    "rsqrt.default",
+    "pow.Tensor_Scalar",
+    "where.self",
+    "_to_copy.default",
+    "_native_batch_norm_legit_no_training.default",
+    "native_group_norm.default",
+    "max_pool2d_with_indices.default",
+    "avg_pool2d.default",
+    "constant_pad_nd.default",
+    "upsample_nearest2d.default",
+    "upsample_nearest2d.vec",
+    "upsample_bilinear2d.default",
+    "upsample_bilinear2d.vec",
+    "pixel_shuffle.default",
+    "cat.default",
 };
 // As above, for every result.
 constexpr std::string_view kPoolWithIndices = "aten.max_pool2d_with_indices.default";
@@ -151,7 +187,8 @@ class ChannelsLast {
       std::vector<size_t> dims = dimensions(node.args[1], strides.size());
       for (size_t k = 0; k < dims.size(); ++k) strides[k] = type.strides[dims[k]];
     } else if (op == "transpose.int") {
-      std::swap(strides[dimension(node.args[1], strides.size())], strides[dimension(node.args[2], strides.size())]);
+      std::swap(strides[dimension(node.args[1], strides.size())],
+                strides[dimension(node.args[2], strides.size())]);
     } else if (op == "view.default" || op == "_unsafe_view.default") {
       auto seen = ir::viewed_strides(cx_, type, type_of(node.results[0]).sizes);
       if (!seen) return false;
@@ -254,8 +291,8 @@ ir::PassResult channels_last(Graph& graph, ir::PassContext& context) {
   ChannelsLast pass(changed);
   ir::PassResult result = pass.run(trial);
   if (pass.restored_results() > kMostRestoredResults) {
-    context.remarks.push_back(fmt::format("channels last: not done, {} results would be copied back",
-                                          pass.restored_results()));
+    context.remarks.push_back(
+        fmt::format("channels last: not done, {} results would be copied back", pass.restored_results()));
     return {};
   }
   graph = std::move(changed);

@@ -17,9 +17,9 @@ bool overlaps(const ir::TensorType& type) {
 // Before:  %e: f32[3, 9]{1, 0} = aten.expand.default(%x, [3, 9], false)
 //          %0: f32[3, 9]{1, 0} = aten.slice_scatter.default(%e, %y, 1, 2, 5, 1)
 // After:   %0: f32[3, 9] = aten.slice_scatter.default(%e, %y, 1, 2, 5, 1)
-// Capture promises some results with the strides of an expanded operand, in which elements share memory. An operator
-// that makes a tensor cannot fill one like that, and eager's result is dense. A result that a view reads is left alone,
-// because the view's strides are promised on top of it.
+// Capture promises some results with the strides of an expanded operand, in which elements share memory. An
+// operator that makes a tensor cannot fill one like that, and eager's result is dense. A result that a view
+// reads is left alone, because the view's strides are promised on top of it.
 ir::PassResult dense_results(Graph& graph, ir::PassContext&) {
   std::vector<bool> is_viewed(graph.values.size(), false);
   for (NodeId id : graph.order) {

@@ -38,7 +38,8 @@ TEST(Options, TheEnvironmentGivesWayToTheText) {
       Options::from_environment(environment({{"JUMAR_MAX_FUSIONS", "7"}, {"JUMAR_CACHE", "off"}})).value();
   EXPECT_EQ(base.max_fusions(), 7);
   EXPECT_FALSE(base.cache());
-  const Options options = base.with(" max_fusions = 3 \n\n# a remark\ndisable_passes=cse, dead-code\n").value();
+  const Options options =
+      base.with(" max_fusions = 3 \n\n# a remark\ndisable_passes=cse, dead-code\n").value();
   EXPECT_EQ(options.max_fusions(), 3);
   EXPECT_FALSE(options.cache());
   EXPECT_EQ(options.disable_passes(), (std::vector<std::string>{"cse", "dead-code"}));
@@ -65,8 +66,10 @@ TEST(Options, ABadOptionIsNamedWithItsValueAndWhatIsAllowed) {
       {"compile_threads=", "option compile_threads is '', but must be an integer from 0 to 256"},
       {"pool_bytes=99999999999G",
        "option pool_bytes is '99999999999G', but must be bytes from 0 to 1099511627776, also with K, M or G"},
-      {"pool_bytes=-1", "option pool_bytes is '-1', but must be bytes from 0 to 1099511627776, also with K, M or G"},
-      {"log=remarks,smoke", "option log is 'remarks,smoke', but must be a comma-separated list of remarks, timing"},
+      {"pool_bytes=-1",
+       "option pool_bytes is '-1', but must be bytes from 0 to 1099511627776, also with K, M or G"},
+      {"log=remarks,smoke",
+       "option log is 'remarks,smoke', but must be a comma-separated list of remarks, timing"},
       {"cache", "'cache' is not of the form name=value"},
       {"cach=true", "unknown option 'cach'; did you mean cache or cache_dir or cache_size_bytes?"},
       {"fallback=true", "unknown option 'fallback'; did you mean fallback_on_error?"},

@@ -70,7 +70,8 @@ TEST(TileCpu, ContiguousAxesBecomeOneInBlocks) {
 
 TEST(TileCpu, WiderVectorsAndMasksWhereTheProcessorHasThem) {
   std::string text = kPointwise;
-  for (size_t at = text.find("128"); at != std::string::npos; at = text.find("128")) text.replace(at, 3, "129");
+  for (size_t at = text.find("128"); at != std::string::npos; at = text.find("128"))
+    text.replace(at, 3, "129");
   const Program program = tiled(text, kAvx512, {.symbols = {{"s0", 5}}});
   EXPECT_EQ(only_nest(program).tiling->lanes, 16u);
   EXPECT_EQ(only_nest(program).tiling->tail, Tail::kMasked);
@@ -247,7 +248,8 @@ TEST(SplitReduction, LongSumsBecomeTwoKernels) {
   return %y
 }
 )";
-    for (size_t at = text.find("$N"); at != std::string::npos; at = text.find("$N")) text.replace(at, 2, size);
+    for (size_t at = text.find("$N"); at != std::string::npos; at = text.find("$N"))
+      text.replace(at, 2, size);
     const Program program = tiled(text, kAvx2);
     ASSERT_EQ(program.items.size(), 2u);
     const auto& chunks = std::get<loop::Kernel>(program.items[0]);

@@ -1,5 +1,5 @@
-// Random kernels with fixed seeds against the interpreter: shapes, strides, guards, stages and types that nobody
-// thought of.
+// Random kernels with fixed seeds against the interpreter: shapes, strides, guards, stages and types that
+// nobody thought of.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -29,8 +29,8 @@ struct FuzzAxis {
   int64_t points = 1;
 };
 
-// Makes a program of one nest. Inputs are large enough for every address that is made up; outputs are indexed by
-// distinct strides, so that points never meet.
+// Makes a program of one nest. Inputs are large enough for every address that is made up; outputs are indexed
+// by distinct strides, so that points never meet.
 class Maker {
  public:
   explicit Maker(uint64_t seed) : random_(seed) {}
@@ -61,7 +61,8 @@ class Maker {
 
   static std::string axes(const std::vector<FuzzAxis>& list) {
     std::string out;
-    for (const FuzzAxis& axis : list) out += fmt::format("{}{} in {}", out.empty() ? "" : ", ", axis.name, axis.points);
+    for (const FuzzAxis& axis : list)
+      out += fmt::format("{}{} in {}", out.empty() ? "" : ", ", axis.name, axis.points);
     return out;
   }
 
@@ -74,7 +75,8 @@ class Maker {
     int64_t stride = 1;
     std::vector<FuzzAxis> order = axes;
     for (size_t k = order.size(); k > 1; --k) {
-      if (random_.chance(35)) std::swap(order[k - 1], order[static_cast<size_t>(random_.below(static_cast<int64_t>(k)))]);
+      if (random_.chance(35))
+        std::swap(order[k - 1], order[static_cast<size_t>(random_.below(static_cast<int64_t>(k)))]);
     }
     for (size_t k = order.size(); k-- > 0;) {
       const FuzzAxis& axis = order[k];
@@ -116,13 +118,17 @@ class Maker {
   std::string load(const std::vector<FuzzAxis>& axes) {
     int64_t elems = 0;
     const std::string at = address(axes, &elems);
-    static const std::vector<std::string> types = {"f32", "f32", "f32", "bf16", "f16", "f64", "i32", "u8", "bool"};
+    static const std::vector<std::string> types = {"f32", "f32", "f32", "bf16", "f16",
+                                                   "f64", "i32", "u8",  "bool"};
     const std::string type = random_.pick(types);
     const std::string name = fmt::format("x{}", inputs_);
     buffers_ += fmt::format("  %{}: {}[{}] = input {}\n", name, type, elems, inputs_++);
     const std::string condition = guard(axes);
     const bool real = type[0] == 'f' || type[0] == 'b';
-    const std::string otherwise = condition.empty() ? "" : type == "bool" ? " else 1" : real ? " else 0.5" : " else 3";
+    const std::string otherwise = condition.empty() ? ""
+                                  : type == "bool"  ? " else 1"
+                                  : real            ? " else 0.5"
+                                                    : " else 3";
     const std::string loaded = fresh();
     body_ += fmt::format("        {}: {} = load %{}[{}]{}{}\n", loaded, type, name, at, condition, otherwise);
     if (type == "f32") return loaded;
@@ -178,7 +184,8 @@ class Maker {
     const std::string name = fmt::format("y{}", outputs_++);
     buffers_ += fmt::format("  %{}: f32[{}] = output\n", name, stride + 3);
     returned_ += (returned_.empty() ? "%" : ", %") + name;
-    fills_ += fmt::format("    nest (i0 in {}) {{ stage {{ %0: f32 = const -3.0\n store %{}[i0], %0 }} }}\n", stride + 3, name);
+    fills_ += fmt::format("    nest (i0 in {}) {{ stage {{ %0: f32 = const -3.0\n store %{}[i0], %0 }} }}\n",
+                          stride + 3, name);
     body_ += fmt::format("        store %{}[{}], {}{}\n", name, at, value, guard(axes));
   }
 
@@ -204,14 +211,16 @@ class Maker {
     } else if (random_.chance(70)) {
       fold(inner, value);
     }
-    return fmt::format("      stage{} {{\n{}      }}\n", inner.empty() ? "" : " (" + axes(inner) + ")", body_);
+    return fmt::format("      stage{} {{\n{}      }}\n", inner.empty() ? "" : " (" + axes(inner) + ")",
+                       body_);
   }
 
   void fold(const std::vector<FuzzAxis>& inner, const std::string& value) {
     static const std::vector<std::string> kinds = {"sum", "max", "min"};
     if (random_.chance(25)) {
       const std::string out = fresh();
-      body_ += fmt::format("        {}: f32 = scan {} {} along {}\n", out, random_.pick(kinds), value, inner.back().name);
+      body_ += fmt::format("        {}: f32 = scan {} {} along {}\n", out, random_.pick(kinds), value,
+                           inner.back().name);
       return;
     }
     if (random_.chance(20)) {
@@ -220,8 +229,8 @@ class Maker {
       if (inner.size() > 1) at = fmt::format("{}*{} + {}", inner[1].points, inner[0].name, inner[1].name);
       body_ += fmt::format("        {}: i64 = index {}\n", position, at);
       const std::string best = fresh();
-      body_ += fmt::format("        {}: i64 = reduce {} {} at {}\n", best, random_.chance(50) ? "argmax" : "argmin",
-                           value, position);
+      body_ += fmt::format("        {}: i64 = reduce {} {} at {}\n", best,
+                           random_.chance(50) ? "argmax" : "argmin", value, position);
       known_positions_.push_back(best);
       return;
     }
@@ -236,7 +245,7 @@ class Maker {
   std::string body_;
   std::string fills_;
   std::string returned_;
-  std::vector<std::string> known_;  // f32 values that later stages may use
+  std::vector<std::string> known_;            // f32 values that later stages may use
   std::vector<std::string> known_positions_;  // i64 values, likewise
   int64_t kept_points_ = 1;
   int values_ = 0;

@@ -13,7 +13,8 @@ std::string with_size(std::string text, int64_t n) {
   return text;
 }
 
-void check(const std::string& text, const loop::CheckOptions& options = {}, const loop::Tolerance& tolerance = {}) {
+void check(const std::string& text, const loop::CheckOptions& options = {},
+           const loop::Tolerance& tolerance = {}) {
   const Status status = check_native(text, options, tolerance);
   ASSERT_TRUE(status.ok()) << status.error().text();
 }
@@ -38,7 +39,8 @@ void check_symbolic_sizes(const std::string& text, const std::vector<int64_t>& s
   }
 }
 
-const std::vector<int64_t> kSizes = {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 40, 63, 64, 65, 100, 128, 129};
+const std::vector<int64_t> kSizes = {1,  2,  3,  5,  7,  8,  9,  15,  16,  17, 24,
+                                     31, 32, 33, 40, 63, 64, 65, 100, 128, 129};
 
 // The comparison itself: tilings that promise what does not hold must be found out.
 TEST(Kernel, BrokenTilingsAreSeen) {

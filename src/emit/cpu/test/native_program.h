@@ -3,8 +3,8 @@
 //   NativeProgram native(tiled, target);
 //   Result<loop::ProgramResult> got = native.run(inputs);
 //
-// Programs hold kernels and inputs only: no calls, no host arithmetic. Every buffer that a kernel may write has
-// guard bytes on both sides; a kernel that touches them is an error with code "bounds".
+// Programs hold kernels and inputs only: no calls, no host arithmetic. Every buffer that a kernel may write
+// has guard bytes on both sides; a kernel that touches them is an error with code "bounds".
 #pragma once
 
 #include "driver/jit/codegen.h"
@@ -45,8 +45,8 @@ tile::CpuModel model_of(const driver::jit::CpuTarget& target);
 // Targets that this machine runs: AVX2 everywhere, and what the host has beyond it.
 std::vector<driver::jit::CpuTarget> test_targets();
 
-// Reads the program, runs it by the interpreter, and natively for every target, tiled by tile_cpu unless the text
-// has tilings; nothing, or what differs, with the tiled program's text.
+// Reads the program, runs it by the interpreter, and natively for every target, tiled by tile_cpu unless the
+// text has tilings; nothing, or what differs, with the tiled program's text.
 Status check_native(const std::string& text, const loop::CheckOptions& options,
                     const loop::Tolerance& tolerance = {});
 

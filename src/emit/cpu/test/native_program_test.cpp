@@ -30,13 +30,15 @@ std::optional<int64_t> value_in(const std::unordered_map<sym::Expr, int64_t>& sy
 std::vector<int64_t> values_of(const std::vector<sym::Expr>& exprs,
                                const std::unordered_map<sym::Expr, int64_t>& symbols) {
   std::vector<int64_t> out;
-  for (sym::Expr e : exprs) out.push_back(*sym::evaluate(e, [&](sym::Expr s) { return value_in(symbols, s); }));
+  for (sym::Expr e : exprs)
+    out.push_back(*sym::evaluate(e, [&](sym::Expr s) { return value_in(symbols, s); }));
   return out;
 }
 
 bool has_tiling(const Program& program) {
   for (const loop::Item& item : program.items) {
-    if (const auto* kernel = std::get_if<loop::Kernel>(&item)) return kernel->nests.front().tiling.has_value();
+    if (const auto* kernel = std::get_if<loop::Kernel>(&item))
+      return kernel->nests.front().tiling.has_value();
   }
   return false;
 }
@@ -149,7 +151,8 @@ std::vector<CpuTarget> test_targets() {
   return targets;
 }
 
-Status check_native(const std::string& text, const loop::CheckOptions& options, const loop::Tolerance& tolerance) {
+Status check_native(const std::string& text, const loop::CheckOptions& options,
+                    const loop::Tolerance& tolerance) {
   JUMAR_ASSIGN(Program program, loop::read_program(text));
   JUMAR_RETURN_IF_ERROR(loop::verify(program));
   JUMAR_ASSIGN(loop::ProgramInputs inputs, loop::random_inputs(program, options));

@@ -12,9 +12,9 @@ using loop::TypeRule;
 
 const std::vector<DType>& all_types() {
   static const std::vector<DType> types = {
-      DType::kU8,  DType::kI8,   DType::kI16,    DType::kI32,      DType::kI64,        DType::kU16,       DType::kU32,
-      DType::kU64, DType::kF16,  DType::kF32,    DType::kF64,      DType::kBool,       DType::kBF16,      DType::kF8E5M2,
-      DType::kF8E4M3FN, DType::kF8E5M2FNUZ, DType::kF8E4M3FNUZ};
+      DType::kU8,   DType::kI8,     DType::kI16,      DType::kI32,        DType::kI64,       DType::kU16,
+      DType::kU32,  DType::kU64,    DType::kF16,      DType::kF32,        DType::kF64,       DType::kBool,
+      DType::kBF16, DType::kF8E5M2, DType::kF8E4M3FN, DType::kF8E5M2FNUZ, DType::kF8E4M3FNUZ};
   return types;
 }
 
@@ -26,8 +26,8 @@ class ProgramText {
   void add(const std::string& right_side, DType out) {
     const std::string type(ir::dtype_name(out));
     outputs_ += fmt::format("  %y{}: {}[{}] = output\n", count_, type, kElems);
-    body_ += fmt::format("        %{}: {} = {}\n        store %y{}[i0], %{}\n", count_ + 4, type, right_side, count_,
-                         count_ + 4);
+    body_ += fmt::format("        %{}: {} = {}\n        store %y{}[i0], %{}\n", count_ + 4, type, right_side,
+                         count_, count_ + 4);
     returned_ += fmt::format("{}%y{}", count_ == 0 ? "" : ", ", count_);
     ++count_;
   }
@@ -75,7 +75,8 @@ void add_op(ProgramText& program, ScalarOp op, DType type) {
     program.add("select %3, %0, %1", type);
     return;
   }
-  for (int k = 0; k < loop::scalar_op_arity(op); ++k) right_side += fmt::format("{} %{}", k > 0 ? "," : "", k);
+  for (int k = 0; k < loop::scalar_op_arity(op); ++k)
+    right_side += fmt::format("{} %{}", k > 0 ? "," : "", k);
   const TypeRule rule = loop::scalar_op_rule(op);
   const bool is_bool = rule == TypeRule::kCompare || rule == TypeRule::kPredicate;
   program.add(right_side, is_bool ? DType::kBool : type);
@@ -100,7 +101,8 @@ TEST_P(ScalarOps, SmallNumbers) {
 
 TEST_P(ScalarOps, SpecialNumbers) {
   const int64_t most = std::numeric_limits<int64_t>::max();
-  const loop::CheckOptions options = {.seed = 5, .special_share = 0.5, .int_low = -most - 1, .int_high = most};
+  const loop::CheckOptions options = {
+      .seed = 5, .special_share = 0.5, .int_low = -most - 1, .int_high = most};
   check_ops(GetParam(), true, options, loop::Tolerance::exact());
   check_ops(GetParam(), false, options, {.relative = 2e-5});
 }
@@ -117,7 +119,8 @@ TEST_P(ScalarOps, Conversions) {
       ProgramText program(GetParam());
       for (DType to : all_types()) {
         const bool equally_wide = ir::dtype_bytes(to) == ir::dtype_bytes(GetParam());
-        if (op == ScalarOp::kBitcast && (!equally_wide || ir::is_bool(to) || ir::is_bool(GetParam()))) continue;
+        if (op == ScalarOp::kBitcast && (!equally_wide || ir::is_bool(to) || ir::is_bool(GetParam())))
+          continue;
         program.add(fmt::format("{} %0", loop::scalar_op_name(op)), to);
       }
       const int64_t most = std::numeric_limits<int64_t>::max();
@@ -129,7 +132,9 @@ TEST_P(ScalarOps, Conversions) {
   }
 }
 
-std::string type_name(const testing::TestParamInfo<DType>& info) { return std::string(ir::dtype_name(info.param)); }
+std::string type_name(const testing::TestParamInfo<DType>& info) {
+  return std::string(ir::dtype_name(info.param));
+}
 
 INSTANTIATE_TEST_SUITE_P(Types, ScalarOps, testing::ValuesIn(all_types()), type_name);
 

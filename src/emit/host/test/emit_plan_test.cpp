@@ -92,12 +92,14 @@ constexpr const char* kNegate =
     "        %1: f32 = neg %0\n        store %y[i0], %1\n      }\n    }\n  }\n";
 
 TEST(EmitPlan, SymbolsAreBoundFromSizesThenStridesThenByDivision) {
-  const std::string text = plan_text(std::string(R"(loop @main symbols(s0 in [2, 64], s1 in [2, 64], s2 in [2, 64]) {
+  const std::string text =
+      plan_text(std::string(R"(loop @main symbols(s0 in [2, 64], s1 in [2, 64], s2 in [2, 64]) {
   %x: f32[2*s0, s1]{s2, 1} = input 0
   %y: f32[8] = output
 )") + kNegate + "  return %y, s0, s1, s2\n}\n");
-  EXPECT_NE(text.find("  bind s1 = size(%x, 1)\n  bind s2 = stride(%x, 0)\n  bind 2*s0 = size(%x, 0)\n  launch"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("  bind s1 = size(%x, 1)\n  bind s2 = stride(%x, 0)\n  bind 2*s0 = size(%x, 0)\n  launch"),
+      std::string::npos)
       << text;
 }
 
@@ -133,8 +135,9 @@ TEST(EmitPlan, PythonCallsNumbersAndChecksBecomeTheirSteps) {
   return %y
 }
 )");
-  for (const char* line : {"  number %f = truediv(s0, 2.0)\n", "  python 3(%x, s0) -> %r origin \"custom operator\"\n",
-                           "launch @k0(%r, %y; ; %f)", "message \"too many\"\n", "  %r: f32[8] = result\n"}) {
+  for (const char* line :
+       {"  number %f = truediv(s0, 2.0)\n", "  python 3(%x, s0) -> %r origin \"custom operator\"\n",
+        "launch @k0(%r, %y; ; %f)", "message \"too many\"\n", "  %r: f32[8] = result\n"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   }
 }
@@ -157,7 +160,8 @@ TEST(EmitPlan, SizesThatACallDefinesAreReadFromItsResult) {
   return %y
 }
 )");
-  EXPECT_NE(text.find("  bind u0 = size(%r, 0)\n  launch @k0(%r, %y; u0) units u0"), std::string::npos) << text;
+  EXPECT_NE(text.find("  bind u0 = size(%r, 0)\n  launch @k0(%r, %y; u0) units u0"), std::string::npos)
+      << text;
 }
 
 TEST(EmitPlan, ANumberReadFromATensorIsABind) {
