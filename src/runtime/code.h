@@ -45,7 +45,8 @@ struct TensorCode {
   uint32_t first = kNoIndex;  // steps that use it or a view of it
   uint32_t last = 0;
   uint32_t producer = 0;  // step that defines a kResult root
-  bool escapes = false;   // the caller or the embedder gets it, or a view of it, and may keep it
+  // The caller or the embedder gets it or a view of it, maybe by way of called operators, and may keep it.
+  bool escapes = false;
 };
 
 struct EntryCode {

@@ -161,7 +161,23 @@ class Compiler {
     step_ = static_cast<uint32_t>(plan_.steps.size());
     settle_pending();
     for (const plan::Arg& arg : plan_.outputs) output(arg);
+    spread_escapes();
     return {};
+  }
+
+  // A called operator's result may share the memory of its operands: where the one leaves the call, so may
+  // the others.
+  void spread_escapes() {
+    auto root = [this](uint32_t tensor) -> TensorCode& {
+      return code_->tensors[code_->tensors[tensor].root];
+    };
+    for (auto call = code_->calls.rbegin(); call != code_->calls.rend(); ++call) {
+      const bool escapes = std::any_of(call->results.begin(), call->results.end(), [&](uint32_t result) {
+        return result != kNoIndex && root(result).escapes;
+      });
+      if (!escapes || call->into) continue;
+      for (uint32_t operand : call->operands) root(operand).escapes = true;
+    }
   }
 
   void output(const plan::Arg& arg) {

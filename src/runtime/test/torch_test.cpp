@@ -186,6 +186,25 @@ TEST_F(TorchCalls, ListsOfTensorsAreFlattened) {
       << "a result that borrowed the input is a copy";
 }
 
+TEST_F(TorchCalls, AViewOfAViewOfTheInputIsACopy) {
+  auto plan = prepared(R"(plan @m {
+    schema aten.unsqueeze.default(Tensor self, int dim) -> (Tensor)
+    %x: f32[3] = input 0
+    %a: f32[1, 3] = result
+    %b: f32[1, 1, 3] = result
+    call aten.unsqueeze.default(%x, 0) -> %a
+    call aten.unsqueeze.default(%a, 0) -> %b
+    return %b
+  })",
+                       api_.get());
+  ASSERT_TRUE(plan);
+  HostData x = HostData::f32({3}, {1, 2, 3});
+  Ran run = ran(*plan, {x.input()});
+  ASSERT_FALSE(run.error) << run.error->message;
+  x.bytes.assign(x.bytes.size(), 0);
+  EXPECT_EQ(elements_of(run.outputs[0]), (std::vector<float>{1, 2, 3}));
+}
+
 TEST_F(TorchCalls, ResultsThatBorrowTheArenaSurviveIt) {
   auto plan = prepared(R"(plan @m {
     schema aten.view.default(Tensor self, SymInt[] size) -> (Tensor)
