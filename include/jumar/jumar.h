@@ -165,6 +165,8 @@ typedef struct jumar_host_results jumar_host_results;
  */
 JUMAR_API void jumar_host_results_add_tensor(jumar_host_results* results, const jumar_tensor* tensor,
                                              void* object, void (*release)(void* object));
+/* Adds a result that is no tensor, in the place of one that nothing uses. */
+JUMAR_API void jumar_host_results_add_none(jumar_host_results* results);
 JUMAR_API void jumar_host_results_add_int(jumar_host_results* results, int64_t value);
 
 /* The functions return 0, or anything else when they failed. */

@@ -79,7 +79,8 @@ PyObject* Host::converted_args(const jumar_arg* args, size_t count) const {
   return tuple.release();
 }
 
-// Tensors and ints, sequences of them flattened; other results (None, floats) are not results of a node.
+// Tensors, ints and None, sequences of them flattened. A function that returns nothing has no results: only
+// None in a sequence is one.
 bool Host::add_results(PyObject* value, const char* what, jumar_host_results* results) const {
   if (state_.torch.is_tensor(value)) {
     jumar_tensor view;
@@ -91,6 +92,10 @@ bool Host::add_results(PyObject* value, const char* what, jumar_host_results* re
     const Py_ssize_t count = PySequence_Size(value);
     for (Py_ssize_t k = 0; k < count; ++k) {
       const Ref item(PySequence_GetItem(value, k));
+      if (item && item.get() == Py_None) {
+        jumar_host_results_add_none(results);
+        continue;
+      }
       if (!item || !add_results(item.get(), what, results)) return false;
     }
     return true;

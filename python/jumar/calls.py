@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 import torch
 from torch import fx
@@ -41,6 +41,17 @@ def operator_call(name: str) -> Callable[..., Any]:
     return call
 
 
+def flattened(value: Any) -> list[Any]:
+    if isinstance(value, (list, tuple)):
+        return [leaf for item in value for leaf in flattened(item)]
+    return [value]
+
+
+# What becomes of a result of a Python call: a number is given as a tensor of one element and this type.
+AS_IT_IS, DROPPED = "as it is", "dropped"
+Form = str | torch.dtype
+
+
 class PythonCall:
     """Splits a node's arguments into values that vary (`varying`) and those that stay (`constant`)."""
 
@@ -56,8 +67,9 @@ class PythonCall:
     def bind(self, values: dict[fx.Node, Any]) -> None:
         self._values = values
 
-    def function(self) -> Callable[..., tuple]:
-        """Takes the varying values in order and returns the results, lists flattened, as a tuple."""
+    def function(self, forms: Sequence[Form]) -> Callable[..., tuple]:
+        """Takes the varying values in order and returns the results as a tuple: lists flattened, each in its
+        form, without those that are dropped."""
         slots = {n: k for k, n in enumerate(self.varying)}
         template = list(self._leaves)
         places = []
@@ -76,19 +88,12 @@ class PythonCall:
                 leaves[k] = values[slot]
             args, kwargs = pytree.tree_unflatten(leaves, spec)
             result = target(*args, **kwargs)
-            if result is None:
-                return ()
-            return tuple(_flattened(result)) if isinstance(result, (list, tuple)) else (result,)
+            results = [] if result is None and not forms else flattened(result)
+            return tuple(
+                value if form is AS_IT_IS else torch.tensor(value, dtype=form)
+                for value, form in zip(results, forms, strict=True)
+                if form is not DROPPED
+            )
 
         call.__name__ = f"python_{getattr(target, '__name__', str(target))}"
         return call
-
-
-def _flattened(results: Any) -> list[Any]:
-    out: list[Any] = []
-    for result in results:
-        if isinstance(result, (list, tuple)):
-            out.extend(_flattened(result))
-        else:
-            out.append(result)
-    return out

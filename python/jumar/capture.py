@@ -13,7 +13,6 @@ subclasses, operators that write to their operands, ...) raises Unprintable with
 
 from __future__ import annotations
 
-import math
 import operator
 import os
 from dataclasses import dataclass, field
@@ -26,9 +25,10 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.symbolic_shapes import resolve_unbacked_bindings
 from torch.utils._sympy import functions as torch_functions
 
-from .calls import PythonCall, is_python_operator
+from .calls import AS_IT_IS, DROPPED, Form, PythonCall, flattened, is_python_operator
 from .schemas import DTYPES, OpSchema, schema_of
 from .symbols import ROUNDINGS, Symbols, Unprintable, float_text, is_unbacked
+from .targets import AS_ATEN, NUMBERS, SCALAR_OPS, SYMPY_SCALARS, returns_numbers, wrong_fake_results
 
 __all__ = ["Captured", "Unprintable", "graph_text"]
 
@@ -57,66 +57,12 @@ def graph_text(
 # results.
 _Text = Any
 
-# Arithmetic on host numbers: FX target -> name of the scalar operator.
-_SCALAR_OPS: dict[Any, str] = {
-    operator.add: "add",
-    operator.sub: "sub",
-    operator.mul: "mul",
-    operator.truediv: "truediv",
-    operator.floordiv: "floordiv",
-    operator.mod: "mod",
-    operator.pow: "pow",
-    operator.neg: "neg",
-    operator.abs: "abs",
-    operator.eq: "eq",
-    operator.ne: "ne",
-    operator.lt: "lt",
-    operator.le: "le",
-    operator.gt: "gt",
-    operator.ge: "ge",
-    operator.and_: "and",
-    operator.or_: "or",
-    math.floor: "floor",
-    math.ceil: "ceil",
-    math.trunc: "trunc",
-    math.sqrt: "sqrt",
-    torch.sym_float: "to_float",
-    torch.sym_max: "max",
-    torch.sym_min: "min",
-    torch.sym_not: "not",
-    torch._sym_sqrt: "sqrt",
-}
-
-# The same for the sympy functions that sizes may contain.
-_SYMPY_SCALARS: dict[type, str] = {
-    torch_functions.ToFloat: "to_float",
-    torch_functions.IntTrueDiv: "truediv",
-    torch_functions.FloatTrueDiv: "truediv",
-    torch_functions.FloatPow: "pow",
-    torch_functions.Max: "max",
-    torch_functions.Min: "min",
-    torch_functions.OpaqueUnaryFn_sqrt: "sqrt",
-}
-
 _LAYOUTS = {torch.strided: "strided", torch.sparse_coo: "sparse_coo", torch.sparse_csr: "sparse_csr"}
 _MEMORY_FORMATS = {
     torch.contiguous_format: "contiguous",
     torch.preserve_format: "preserve",
     torch.channels_last: "channels_last",
     torch.channels_last_3d: "channels_last_3d",
-}
-
-
-# Operators that are printed as another one, and how its arguments are made from theirs: those of torch.prims
-# that torch's own passes put into a graph; and the lazy conjugation and negation, which would leave a flag on
-# a tensor that compiled code does not see.
-_AS_ATEN: dict[Any, tuple[Any, Callable[..., tuple]]] = {
-    torch.ops.prims.convert_element_type.default: (
-        torch.ops.aten._to_copy.default,
-        lambda a, dtype: (a, dtype, None, None, None, False, None),
-    ),
-    torch.ops.aten._conj.default: (torch.ops.aten._conj_physical.default, lambda a: (a,)),
-    torch.ops.aten._neg_view.default: (torch.ops.aten.neg.default, lambda a: (a,)),
 }
 
 
@@ -272,16 +218,18 @@ class _Capture:
             if self._number(node, value):
                 return
         args, kwargs = node.args, node.kwargs
-        if target in _AS_ATEN:
-            target, rewrite = _AS_ATEN[target]
+        if target in AS_ATEN:
+            target, rewrite = AS_ATEN[target]
             args, kwargs = rewrite(*args, **kwargs), {}
         if isinstance(target, torch._ops.OpOverload):
+            if wrong_fake_results(node):
+                raise Unprintable(f"{target}, whose results PyTorch gives another type in fake tensors")
             if target._schema.is_mutable:
                 raise Unprintable(f"{target} writes to an operand")
             if not is_python_operator(target):
                 try:
                     schema = schema_of(target)
-                    if schema is None:
+                    if schema is None or returns_numbers(target, value):
                         raise _NotAnOperator
                     self._operator(node, schema, self._arguments(args, kwargs, schema))
                     return
@@ -303,14 +251,15 @@ class _Capture:
                 return True
         else:
             expr = self._symbols.expr(value)
-            if not any(symbol.is_integer is not True for symbol in expr.free_symbols):
+            of_integers = not any(symbol.is_integer is not True for symbol in expr.free_symbols)
+            if of_integers or isinstance(value, torch.SymInt):
                 try:
                     self._env[node] = self._symbols.text(value)
                     return True
                 except Unprintable:
                     if isinstance(value, torch.SymInt):
                         raise
-        op = _SCALAR_OPS.get(node.target)
+        op = SCALAR_OPS.get(node.target)
         if op is None or node.kwargs:
             return False
         args = ", ".join([self._argument(arg, "Scalar") for arg in node.args])
@@ -398,8 +347,66 @@ class _Capture:
         call = PythonCall(node, self._is_constant)
         args = ", ".join([self._argument(arg, "Scalar") for arg in call.varying])
         call.bind(self._bound_values(call))
-        self._emit(node, f"python.{len(self._python_calls)}({args})")
-        self._python_calls.append(call.function())
+        text = f"python.{len(self._python_calls)}({args})"
+        value = node.meta.get("val")
+        leaves = [] if value is None else flattened(value)
+        if not any(isinstance(leaf, NUMBERS) for leaf in leaves):
+            self._emit(node, text)
+            self._python_calls.append(call.function([AS_IT_IS] * len(leaves)))
+            return
+        forms = self._emit_with_numbers(node, text)
+        self._python_calls.append(call.function(forms))
+
+    def _emit_with_numbers(self, node: fx.Node, call: str) -> list[Form]:
+        """A Python call that returns numbers: those that the text does not know become tensors, whose items
+        are read."""
+        value = node.meta["val"]
+        in_sizes: set[str] = set()
+        for leaf in flattened(value):
+            if isinstance(leaf, torch.Tensor):
+                sizes = [s for s in (*leaf.shape, *leaf.stride()) if isinstance(s, torch.SymInt)]
+                in_sizes.update(s.name for size in sizes for s in self._symbols.expr(size).free_symbols)
+        new = self._new_symbols(node)
+        from_sizes = [name for name in new if name in in_sizes]
+        self._symbols.defined.update(from_sizes)
+        results: list[str] = []
+        items: list[str] = []
+        forms: list[Form] = []
+
+        def define(value: Any, name: str) -> _Text:
+            if isinstance(value, (list, tuple)):
+                return [define(v, f"{name}.{k}") for k, v in enumerate(value)]
+            if not isinstance(value, NUMBERS):
+                forms.append(AS_IT_IS)
+                return self._define(value, name, {0: name}, results)
+            if isinstance(value, (bool, int, float)):
+                forms.append(DROPPED)
+                return self._constant(value, "Scalar")
+            missing = [s.name for s in self._symbols.expr(value).free_symbols if s.name in new]
+            missing = [s for s in missing if s not in self._symbols.defined]
+            if isinstance(value, torch.SymInt) and not missing:
+                forms.append(DROPPED)
+                return self._symbols.text(value)
+            self._symbols.defined.update(missing)
+            dtype = torch.int64 if isinstance(value, torch.SymInt) else torch.float64
+            forms.append(torch.bool if isinstance(value, torch.SymBool) else dtype)
+            results.append(f"%{name}.host: {_dtype_name(forms[-1])}[]")
+            kind = self._result_type(value)
+            defines = f" defines({', '.join(missing)})" if missing else ""
+            items.append(f"  %{name}: {kind} = {item.name}(%{name}.host){defines}")
+            if isinstance(value, torch.SymFloat):
+                self._scalars[self._symbols.expr(value)] = f"%{name}"
+            return kind[len("int(") : -1] if kind.startswith("int(") else f"%{name}"
+
+        item = schema_of(torch.ops.aten._local_scalar_dense.default)
+        assert item is not None
+        self._schemas[item.name] = item.text
+        self._env[node] = define(value, node.name)
+        defines = f" defines({', '.join(from_sizes)})" if from_sizes else ""
+        origin = self._origin(node) if self._origins else ""
+        left = f"{', '.join(results)} = " if results else ""
+        self._lines += [f"  {left}{call}{defines}{origin}", *items]
+        return forms
 
     def _is_constant(self, node: fx.Node) -> bool:
         return isinstance(self._env[node], (_Bound, type(None)))
@@ -496,7 +503,7 @@ class _Capture:
             return self._symbols.expr_text(expr)
         if expr in self._scalars:
             return self._scalars[expr]
-        op = _SYMPY_SCALARS.get(type(expr)) or ("add" if expr.is_Add else "mul" if expr.is_Mul else None)
+        op = SYMPY_SCALARS.get(type(expr)) or ("add" if expr.is_Add else "mul" if expr.is_Mul else None)
         if op is None:
             raise Unprintable(f"the number {expr}")
         args = [self._scalar(a) for a in expr.args]

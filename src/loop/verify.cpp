@@ -189,7 +189,8 @@ class Verifier {
   Status item(const Call& call) {
     std::string where = "call " + call.op;
     JUMAR_RETURN_IF_ERROR(args(where, call.args));
-    if (!call.op.starts_with("python.")) JUMAR_RETURN_IF_ERROR(schema(where, call));
+    if (!call.op.starts_with("python.") && !call.op.starts_with("scalar."))
+      JUMAR_RETURN_IF_ERROR(schema(where, call));
     for (Expr symbol : call.defines) {
       if (!symbol || !symbol.is_symbol(sym::SymbolKind::kUnbacked) || !declared_.symbols.contains(symbol))
         return broken(where, "it defines what is no unbacked symbol of the program");

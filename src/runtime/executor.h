@@ -139,6 +139,7 @@ struct HostObject {
 
 // A tensor that the embedder returns: a libtorch tensor, or an object of its own with a view of its memory,
 // which stays valid until `host.release`.
+// Without a tensor and an object it is None.
 struct HostTensor {
   torch::Tensor tensor;
   HostObject host;

@@ -26,6 +26,16 @@ def increment(x: torch.Tensor) -> None:
     x.add_(1)
 
 
+@torch.library.custom_op("jumar_test::counted", mutates_args=())
+def counted(x: torch.Tensor) -> tuple[int, torch.Tensor, float]:
+    return x.numel(), x.clone(), 0.5
+
+
+@counted.register_fake
+def _(x):
+    return torch.library.get_ctx().new_dynamic_size(), torch.empty_like(x), 0.5
+
+
 def test_a_small_graph_word_for_word(checked):
     layer = torch.nn.Linear(4, 3).requires_grad_(False)
     graph = only_graph(lambda x: layer(x).relu(), torch.ones(2, 4))
@@ -201,6 +211,16 @@ def test_python_calls_of_control_flow_hold_their_graphs():
     (call,) = graph.captured.python_calls
     assert torch.equal(call(torch.tensor(False), torch.ones(3))[0], torch.zeros(3))
     assert torch.equal(call(torch.tensor(True), torch.ones(3))[0], torch.full((3,), 2.0))
+
+
+def test_numbers_from_python_calls_are_read_from_tensors(checked):
+    graph = only_graph(lambda x: (lambda found: found[1] * found[0])(counted(x)), torch.ones(3))
+    text = checked(graph.text)
+    assert "%counted.0.host: i64[], %counted.1: f32[3] = python.0(" in text
+    assert "= aten._local_scalar_dense.default(%counted.0.host) defines(u0)" in text
+    (call,) = graph.captured.python_calls
+    count, values = call(torch.ones(3))
+    assert torch.equal(count, torch.tensor(3)) and torch.equal(values, torch.ones(3))
 
 
 def test_python_calls_do_not_write_to_their_arguments():

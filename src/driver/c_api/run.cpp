@@ -197,6 +197,8 @@ void jumar_host_results_add_tensor(jumar_host_results* results, const jumar_tens
     results->problem = "a result has an element type that Jumar does not have";
 }
 
+void jumar_host_results_add_none(jumar_host_results* results) { results->results->tensors.emplace_back(); }
+
 void jumar_host_results_add_int(jumar_host_results* results, int64_t value) {
   results->results->ints.push_back(value);
 }

@@ -5,12 +5,14 @@
 #include <unordered_set>
 
 #include "emit/host/bind_symbols.h"
+#include "plan/bind_sources.h"
 
 namespace jumar::emit::host {
 namespace {
 
 constexpr std::string_view kPythonPrefix = "python.";
 constexpr std::string_view kScalarPrefix = "scalar.";
+constexpr std::string_view kItemOp = "aten._local_scalar_dense.default";
 
 plan::Storage plan_storage(loop::Storage storage) {
   switch (storage) {
@@ -87,6 +89,23 @@ class Emitter {
     }
   }
 
+  // A result that nobody uses is not looked at: operators leave things there that no graph promised.
+  void use_results(const loop::Call& call) {
+    for (const loop::BufferId id : call.results) {
+      if (!id) continue;
+      const loop::Buffer& buffer = program_.buffers[id];
+      if (buffer.storage != loop::Storage::kResult || mentions_any(buffer.type, call.defines)) use(id);
+    }
+  }
+
+  static bool mentions_any(const ir::TensorType& type, const std::vector<sym::Expr>& symbols) {
+    return std::any_of(symbols.begin(), symbols.end(), [&](sym::Expr symbol) {
+      const auto mentions = [&](sym::Expr e) { return sym::mentions(e, symbol); };
+      return std::any_of(type.sizes.begin(), type.sizes.end(), mentions) ||
+             std::any_of(type.strides.begin(), type.strides.end(), mentions);
+    });
+  }
+
   void mark_used() {
     for (size_t k = 0; k < program_.buffers.size(); ++k) {
       const loop::BufferId id = program_.buffers.id_at(k);
@@ -98,9 +117,7 @@ class Emitter {
     for (const loop::Item& item : program_.items) {
       if (const auto* call = std::get_if<loop::Call>(&item)) {
         use(call->args);
-        for (const loop::BufferId id : call->results) {
-          if (id) use(id);
-        }
+        use_results(*call);
       } else if (const auto* host = std::get_if<loop::HostOp>(&item)) {
         use(host->args);
       }
@@ -146,6 +163,11 @@ class Emitter {
     step.origin = origin;
   }
 
+  // Of a call; invalid where nobody uses it.
+  plan::TensorId result(loop::BufferId id) const {
+    return id && used_.contains(id) ? tensor(id) : plan::TensorId();
+  }
+
   plan::TensorId tensor(loop::BufferId id) const {
     CHECK(tensors_[id].valid(), "buffer %{} was not declared", program_.buffers[id].name);
     return tensors_[id];
@@ -177,17 +199,46 @@ class Emitter {
     add_step(std::move(step), kernel.origin);
   }
 
-  // A called op whose result is a number that the host needs has no tensor result: it reads one element.
-  bool add_item(const loop::Call& call) {
-    if (call.op != "aten._local_scalar_dense.default" || call.defines.size() != 1) return false;
-    const loop::BufferId* source = call.args.empty() ? nullptr : call.args[0].as<loop::BufferId>();
-    CHECK(source != nullptr, "{} without a tensor", call.op);
-    add_step(plan::BindStep{plan::BindStep::Source::kItem, call.defines[0], tensor(*source), 0}, call.reason);
+  // A called op whose result is an integer that the host needs has no tensor result: it reads one element, or
+  // rounds a number.
+  bool add_integer(const loop::Call& call) {
+    const bool is_item = call.op == kItemOp;
+    if ((!is_item && !call.op.starts_with(kScalarPrefix)) || call.defines.size() != 1) return false;
+    plan::BindStep step;
+    step.symbol = call.defines[0];
+    if (is_item) {
+      const loop::BufferId* source = call.args.empty() ? nullptr : call.args[0].as<loop::BufferId>();
+      CHECK(source != nullptr, "{} without a tensor", call.op);
+      step.source = plan::BindStep::Source::kItem;
+      step.tensor = tensor(*source);
+    } else {
+      step.source = rounding(std::string_view(call.op).substr(kScalarPrefix.size()));
+      step.number = rounded_number(call);
+    }
+    add_step(std::move(step), call.reason);
     return true;
   }
 
+  static plan::BindStep::Source rounding(std::string_view name) {
+    for (const auto& [source, word] : plan::kBindSources) {
+      if (word == name && source > plan::BindStep::Source::kItem) return source;
+    }
+    CHECK(false, "{} makes no integer", name);
+  }
+
+  // The operand; a constant gets a number of its own.
+  plan::NumberId rounded_number(const loop::Call& call) {
+    CHECK(call.args.size() == 1, "{} of {} operands", call.op, call.args.size());
+    if (const auto* id = call.args[0].as<loop::NumberId>()) return plan::NumberId(id->index());
+    std::string name = "rounded";
+    while (!names_.insert(name).second) name += "_";
+    const plan::NumberId number = plan_.numbers.add({name, plan::NumberKind::kFloat, std::nullopt});
+    add_step(plan::NumberStep{"to_float", converted(call.args), number}, "");
+    return number;
+  }
+
   void add_call(const loop::Call& call) {
-    if (add_item(call)) return;
+    if (add_integer(call)) return;
     if (call.op.starts_with(kPythonPrefix)) return add_python(call);
     plan::CallStep step;
     step.op = call.op;
@@ -195,7 +246,7 @@ class Emitter {
     size_t fresh = 0;
     size_t planned = 0;
     for (const loop::BufferId id : call.results) {
-      step.results.push_back(id ? tensor(id) : plan::TensorId());
+      step.results.push_back(result(id));
       if (id) ++(program_.buffers[id].storage == loop::Storage::kResult ? fresh : planned);
     }
     CHECK(fresh == 0 || planned == 0, "{} has planned and returned results", call.op);
@@ -213,7 +264,7 @@ class Emitter {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step.callable);
     CHECK(error == std::errc() && end == digits.data() + digits.size(), "no callable in '{}'", call.op);
     step.args = converted(call.args);
-    for (const loop::BufferId id : call.results) step.results.push_back(id ? tensor(id) : plan::TensorId());
+    for (const loop::BufferId id : call.results) step.results.push_back(result(id));
     const std::vector<plan::TensorId> results = step.results;
     add_step(std::move(step), call.reason);
     bind_results(plan_, results, call.defines);
@@ -231,6 +282,7 @@ class Emitter {
   void add_host_op(const loop::HostOp& host) {
     std::string_view op = host.op;
     if (op.starts_with(kScalarPrefix)) op.remove_prefix(kScalarPrefix.size());
+    if (op == kItemOp) op = "item";
     add_step(plan::NumberStep{std::string(op), converted(host.args), plan::NumberId(host.result.index())},
              "");
   }

@@ -272,8 +272,8 @@ Status Lowering::append_call(const graph::Node& node, std::string reason) {
   for (graph::ValueId id : node.results) {
     ValueKind kind = graph_.values[id].kind;
     if (kind != ValueKind::kFloat && kind != ValueKind::kBool) continue;
-    if (node.results.size() == 1) return append_host_op(node);
-    return diagnostic("unsupported", "{} returns a number among other results", node.op);
+    if (node.op == "aten._local_scalar_dense.default") return append_host_op(node);
+    return diagnostic("unsupported", "{} returns a number", node.op);
   }
   Call call;
   call.op = node.op;
@@ -292,6 +292,19 @@ Status Lowering::append_host_op(const graph::Node& node) {
     return diagnostic("unsupported", "{} has {} results instead of 1", node.op, node.results.size());
   graph::ValueId id = node.results[0];
   const graph::Value& value = graph_.values[id];
+  // An int is an expression; only a symbol that stands for it is computed.
+  if (value.kind == ValueKind::kInt && node.unbacked.empty()) return {};
+  if (value.kind == ValueKind::kInt || (value.kind == ValueKind::kBool && !node.unbacked.empty())) {
+    Call call;
+    call.op = node.op;
+    call.args = converted(node.args);
+    call.defines = node.unbacked;
+    call.reason = "a number";
+    auto schema = graph_.schemas.find(node.op);
+    if (schema != graph_.schemas.end()) add_schema(node.op, schema->second);
+    program_.items.emplace_back(std::move(call));
+    if (value.kind == ValueKind::kInt) return {};
+  }
   if (value.kind != ValueKind::kFloat && value.kind != ValueKind::kBool)
     return diagnostic("unsupported", "{} returns no host number", node.op);
   NumberKind kind = value.kind == ValueKind::kFloat ? NumberKind::kFloat : NumberKind::kBool;

@@ -214,6 +214,29 @@ TEST(Lower, NumbersFromCalls) {
   EXPECT_EQ(refused.error().code, "unsupported");
 }
 
+// Integers of numbers are symbols that a call defines; a bool that has a symbol is a number as well.
+TEST(Lower, SymbolsFromNumbers) {
+  Program program = lowered(
+      "graph @main symbols(u0 in [-inf, inf], u1 in [0, 1]) {\n"
+      "  schema aten._local_scalar_dense.default(Tensor self) -> (Scalar)\n"
+      "  %f: float = input 0\n"
+      "  %t: bool[] = input 1\n"
+      "  %n: int(u0) = scalar.trunc(%f) defines(u0)\n"
+      "  %same: int(u0) = scalar.trunc(%f)\n"
+      "  %b: bool = aten._local_scalar_dense.default(%t) defines(u1)\n"
+      "  return %n, %same, %b, u1\n"
+      "}\n");
+  ASSERT_EQ(program.items.size(), 3u);
+  const Call* rounded = std::get_if<Call>(&program.items[0]);
+  ASSERT_TRUE(rounded);
+  EXPECT_EQ(rounded->op, "scalar.trunc");
+  EXPECT_EQ(rounded->defines.size(), 1u);
+  const Call* item = std::get_if<Call>(&program.items[1]);
+  ASSERT_TRUE(item);
+  EXPECT_EQ(item->defines.size(), 1u);
+  EXPECT_TRUE(std::get_if<HostOp>(&program.items[2]));
+}
+
 // What a refused lowering made is taken back, names included.
 TEST(Lower, TakesBackRefusedKernels) {
   Program program = lowered(

@@ -175,5 +175,30 @@ TEST(EmitPlan, ANumberReadFromATensorIsABind) {
   EXPECT_NE(text.find("  bind u0 = item(%x)"), std::string::npos) << text;
 }
 
+TEST(EmitPlan, ARoundedNumberIsABindAndAnItemIsANumber) {
+  const std::string text = plan_text(R"(loop @main symbols(u0 in [-inf, inf]) {
+  %x: f32[] = input 0
+  schema aten._local_scalar_dense.default(Tensor self) -> (Scalar)
+  host %f: float = aten._local_scalar_dense.default(%x)
+  call scalar.trunc(%f) -> () defines(u0) because "a number"
+  return u0
+}
+)");
+  EXPECT_NE(text.find("  number %f = item(%x)\n  bind u0 = trunc(%f)"), std::string::npos) << text;
+}
+
+TEST(EmitPlan, AResultThatNobodyUsesIsNotLookedAt) {
+  const std::string text = plan_text(R"(loop @main {
+  %x: f32[4] = input 0
+  %v: f32[4] = result
+  %i: i64[4] = result
+  schema aten.sort.default(Tensor self, int dim, bool descending) -> (Tensor, Tensor)
+  call aten.sort.default(%x, 0, false) -> (%v, %i) because "sorts"
+  return %v
+}
+)");
+  EXPECT_NE(text.find("aten.sort.default(%x, 0, false) -> %v, _"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace jumar::emit::host

@@ -1,0 +1,96 @@
+"""What capture knows about single targets of FX nodes."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any, Callable
+
+import torch
+from torch import fx
+from torch.utils._sympy import functions as torch_functions
+
+from .calls import flattened
+
+# What a host number may be in the metadata of a node.
+NUMBERS = (int, float, torch.SymInt, torch.SymFloat, torch.SymBool)
+
+# Arithmetic on host numbers: FX target -> name of the scalar operator.
+SCALAR_OPS: dict[Any, str] = {
+    operator.add: "add",
+    operator.sub: "sub",
+    operator.mul: "mul",
+    operator.truediv: "truediv",
+    operator.floordiv: "floordiv",
+    operator.mod: "mod",
+    operator.pow: "pow",
+    operator.neg: "neg",
+    operator.abs: "abs",
+    operator.eq: "eq",
+    operator.ne: "ne",
+    operator.lt: "lt",
+    operator.le: "le",
+    operator.gt: "gt",
+    operator.ge: "ge",
+    operator.and_: "and",
+    operator.or_: "or",
+    math.floor: "floor",
+    math.ceil: "ceil",
+    math.trunc: "trunc",
+    math.sqrt: "sqrt",
+    torch.sym_float: "to_float",
+    torch.sym_max: "max",
+    torch.sym_min: "min",
+    torch.sym_not: "not",
+    torch._sym_sqrt: "sqrt",
+}
+
+# The same for the sympy functions that sizes may contain.
+SYMPY_SCALARS: dict[type, str] = {
+    torch_functions.ToFloat: "to_float",
+    torch_functions.IntTrueDiv: "truediv",
+    torch_functions.FloatTrueDiv: "truediv",
+    torch_functions.FloatPow: "pow",
+    torch_functions.Max: "max",
+    torch_functions.Min: "min",
+    torch_functions.OpaqueUnaryFn_sqrt: "sqrt",
+}
+
+# Operators that are printed as another one, and how its arguments are made from theirs: those of torch.prims
+# that torch's own passes put into a graph; and the lazy conjugation and negation, which would leave a flag on
+# a tensor that compiled code does not see.
+AS_ATEN: dict[Any, tuple[Any, Callable[..., tuple]]] = {
+    torch.ops.prims.convert_element_type.default: (
+        torch.ops.aten._to_copy.default,
+        lambda a, dtype: (a, dtype, None, None, None, False, None),
+    ),
+    torch.ops.aten._conj.default: (torch.ops.aten._conj_physical.default, lambda a: (a,)),
+    torch.ops.aten._neg_view.default: (torch.ops.aten.neg.default, lambda a: (a,)),
+}
+
+# Operators whose results after the first hold int64 numbers. PyTorch's fake tensors give them the type of the
+# operand, and with it everything that is computed from them.
+_COUNTING = (
+    torch.ops.aten._unique2.default,
+    torch.ops.aten.unique_dim.default,
+    torch.ops.aten.unique_consecutive.default,
+    torch.ops.aten.unique_dim_consecutive.default,
+)
+
+
+def wrong_fake_results(node: fx.Node) -> bool:
+    """Whether results that are used have another element type than the node's metadata says."""
+    if node.target not in _COUNTING:
+        return False
+    return any(
+        user.target is operator.getitem and user.args[1] != 0 and user.meta["val"].dtype != torch.int64
+        for user in node.users
+        if user.users
+    )
+
+
+def returns_numbers(target: Any, value: Any) -> bool:
+    """Whether the operator returns floats or bools, which only the one that reads an element may do."""
+    if target is torch.ops.aten._local_scalar_dense.default or value is None:
+        return False
+    return any(isinstance(leaf, (float, bool, torch.SymFloat, torch.SymBool)) for leaf in flattened(value))
