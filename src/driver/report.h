@@ -4,7 +4,7 @@
 //    "kernels": [{"name": "k0", "origin": "...", "nests": 1, "stages": 2, "lines": 14, "shared_with": "k3"}],
 //    "calls": [{"op": "aten.mm.default", "reason": "matrix product", "count": 24}],
 //    "python_calls": [{"callable": 0, "reason": "..."}],
-//    "fusions": {"inlined": 10, "merged": 4, "siblings": 0},
+//    "fusions": {"inlined": 10, "merged": 4, "siblings": 0, "joined": 1},
 //    "refusals": [{"producer": "k1", "consumer": "k2", "reason": "..."}]}
 //
 // Times are milliseconds. Everything but the times is the same from run to run.
@@ -55,6 +55,7 @@ struct Report {
   uint32_t inlined = 0;
   uint32_t merged = 0;
   uint32_t siblings = 0;
+  uint32_t joined = 0;
   std::vector<Refusal> refusals;
   std::vector<std::string>
       notes;  // what went wrong without consequence, such as a cache that can't be written

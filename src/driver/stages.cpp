@@ -141,6 +141,7 @@ void Stages::fuse(loop::Program& program) {
   report_.inlined = fusions.inlined;
   report_.merged = fusions.merged;
   report_.siblings = fusions.siblings;
+  report_.joined = fusions.joined;
   for (const fuse::Refusal& refusal : fusions.refusals) {
     report_.refusals.push_back({refusal.producer, refusal.consumer, refusal.reason});
   }

@@ -22,9 +22,14 @@ class Forwarder {
       : context_(context), cx_(context.program.cx()), nest_(nest), needed_elsewhere_(needed_elsewhere) {}
 
   void run() {
-    for (const auto& [buffer, site] : plain_stores(context_, nest_)) {
-      if (!site || needed_elsewhere_(buffer) || nest_.stages[site->stage].inner.empty()) continue;
-      forward(buffer, *site);
+    std::vector<loop::BufferId> buffers;
+    for (const auto& [buffer, site] : plain_stores(context_, nest_)) buffers.push_back(buffer);
+    for (loop::BufferId buffer : buffers) {
+      // Sites are looked up afresh: forwarding another buffer inserts and removes lines.
+      auto stores = plain_stores(context_, nest_);
+      auto site = stores.find(buffer);
+      if (site == stores.end() || !site->second || needed_elsewhere_(buffer)) continue;
+      if (!nest_.stages[site->second->stage].inner.empty()) forward(buffer, *site->second);
     }
   }
 

@@ -17,11 +17,15 @@ using loop::InstKind;
 namespace {
 
 // A producer this light is computed again wherever it is loaded.
-constexpr int kCheapWeight = 8;
+constexpr int kCheapWeight = 10;
 // A producer without loads (a constant, a range) is computed again even when its buffer must exist as well.
 constexpr int kTrivialWeight = 3;
 // Kernels that load one buffer are tried as siblings with so many neighbours.
 constexpr size_t kSiblingsTried = 8;
+// A kernel moves up past at most so many others to run beside one.
+constexpr size_t kJoinDistance = 8;
+// Results of parameter work up to this size may lie about until they are needed.
+constexpr int64_t kSmallElems = 16384;
 
 class Fusion {
  public:
@@ -37,14 +41,14 @@ class Fusion {
     for (uint32_t b = 0; b < program_.buffers.size(); ++b) merge_readers_of(BufferId(b));
     for (uint32_t k = 0; k < dependence_.groups.size(); ++k) clean(GroupId(k));
     drop_unread();
-    gather_parameter_work();
+    join_neighbours();
     for (GroupId id : dependence_.ordered()) program_.items.push_back(std::move(dependence_.groups[id].item));
     drop_unused_buffers(program_);
   }
 
  private:
   bool budget_left() const {
-    return report_.inlined + report_.merged + report_.siblings < context_.options.max_fusions;
+    return report_.inlined + report_.merged + report_.siblings + report_.joined < context_.options.max_fusions;
   }
 
   // The only nest of a live kernel.
@@ -162,6 +166,10 @@ class Fusion {
       refuse(producer, consumer, "an operator between them needs the one and is needed by the other");
       return false;
     }
+    context_.others_need_producer =
+        std::ranges::any_of(dependence_.groups[producer].writes, [&](BufferId buffer) {
+          return needed_by_others(producer, consumer, buffer);
+        });
     Merged result = merged_nest(context_, *single_nest(producer), nest);
     if (auto* reason = std::get_if<std::string>(&result)) {
       refuse(producer, consumer, *reason);
@@ -191,10 +199,12 @@ class Fusion {
     dependence_.refresh(id);
   }
 
-  bool needed_elsewhere(GroupId id, BufferId buffer) const {
+  bool needed_elsewhere(GroupId id, BufferId buffer) const { return needed_by_others(id, id, buffer); }
+
+  bool needed_by_others(GroupId a, GroupId b, BufferId buffer) const {
     if (dependence_.escapes(buffer) || program_.buffers[buffer].storage != loop::Storage::kTemp) return true;
     for (GroupId reader : dependence_.readers(buffer))
-      if (reader != id) return true;
+      if (reader != a && reader != b) return true;
     return false;
   }
 
@@ -226,35 +236,82 @@ class Fusion {
     return group.before.contains(b.index()) || group.after.contains(b.index());
   }
 
-  // ---- one launch for what depends on parameters only
+  // ---- one launch for neighbours that don't wait for each other
 
-  // Weights brought into another layout and scales made of a normalisation's statistics wait for nothing, so
-  // that one launch can do them all.
-  void gather_parameter_work() {
-    GroupId first;
-    for (uint32_t k = 0; k < dependence_.groups.size(); ++k) {
-      GroupId id(k);
-      if (!is_parameter_work(id)) continue;
-      if (!first) {
-        first = id;
-        continue;
-      }
-      loop::Kernel kernel = *dependence_.groups[first].kernel();
-      kernel.nests.push_back(std::move(*single_nest(id)));
-      take_origin(kernel, *dependence_.groups[id].kernel());
-      dependence_.merge(first, id, std::move(kernel));
+  // Nests beside each other in one kernel. A kernel moves up to one that runs when all it needs is there: the
+  // three parts of an attention's projection, masks, weights brought into another layout beside the activation
+  // that runs before their convolution.
+  void join_neighbours() {
+    std::vector<GroupId> order = dependence_.ordered();
+    std::vector<size_t> position(dependence_.groups.size());
+    for (size_t k = 0; k < order.size(); ++k) position[order[k].index()] = k;
+    for (size_t k = 1; k < order.size(); ++k) {
+      if (!budget_left() || !is_joinable(order[k])) continue;
+      size_t ready = 0;  // the first place where it could run
+      for (uint32_t earlier : dependence_.groups[order[k]].before)
+        ready = std::max(ready, position[earlier] + 1);
+      if (std::optional<GroupId> into = neighbour(order, k, ready)) join_beside(*into, order[k]);
     }
   }
 
-  bool is_parameter_work(GroupId id) {
-    loop::Nest* nest = single_nest(id);
-    if (!nest || !is_pointwise(*nest)) return false;
-    for (const loop::Stage::Line& line : nest->stages[0].body)
-      if (line.inst.kind == InstKind::kWrapIndex || line.inst.kind == InstKind::kParam) return false;
-    if (dependence_.groups[id].reads.empty()) return false;
-    for (BufferId buffer : dependence_.groups[id].reads)
+  // Work on parameters only, with small results (the scales of a normalisation), goes to the first kernel there
+  // is; other work stays near its place, so that its results don't lie about. A kernel that reads the same is
+  // preferred.
+  std::optional<GroupId> neighbour(const std::vector<GroupId>& order, size_t place, size_t ready) {
+    if (is_small_parameter_work(order[place])) {
+      for (size_t k = ready; k < place; ++k)
+        if (may_join(order[k], order[place])) return order[k];
+    }
+    std::optional<GroupId> nearest;
+    for (size_t k = place; k-- > ready && place - k <= kJoinDistance;) {
+      if (!may_join(order[k], order[place])) continue;
+      if (share_reads(order[k], order[place])) return order[k];
+      if (!nearest) nearest = order[k];
+    }
+    return nearest;
+  }
+
+  // Only nests whose units are alike: threads get equal numbers of them.
+  bool is_joinable(GroupId id) {
+    const loop::Kernel* kernel = dependence_.groups[id].alive ? dependence_.groups[id].kernel() : nullptr;
+    if (!kernel || !std::ranges::all_of(kernel->nests, is_pointwise)) return false;
+    return std::ranges::none_of(dependence_.groups[id].writes,
+                                [&](BufferId b) { return context_.written_in_parts.contains(b); });
+  }
+
+  bool may_join(GroupId into, GroupId from) {
+    if (!is_joinable(into)) return false;
+    if (is_small_parameter_work(into) && is_small_parameter_work(from)) return true;
+    size_t lines = 0;
+    for (GroupId id : {into, from})
+      for (const loop::Nest& nest : dependence_.groups[id].kernel()->nests) lines += line_count(nest);
+    return lines <= context_.options.max_lines;
+  }
+
+  bool share_reads(GroupId a, GroupId b) const {
+    return std::ranges::any_of(dependence_.groups[a].reads,
+                               [&](BufferId id) { return dependence_.groups[b].reads.contains(id); });
+  }
+
+  void join_beside(GroupId into, GroupId from) {
+    loop::Kernel kernel = *dependence_.groups[into].kernel();
+    loop::Kernel& other = *dependence_.groups[from].kernel();
+    take_origin(kernel, other);
+    std::ranges::move(other.nests, std::back_inserter(kernel.nests));
+    dependence_.merge(into, from, std::move(kernel));
+    ++report_.joined;
+  }
+
+  bool is_small_parameter_work(GroupId id) {
+    const Group& group = dependence_.groups[id];
+    for (BufferId buffer : group.reads)
       if (program_.buffers[buffer].storage != loop::Storage::kParameter) return false;
-    return true;
+    for (BufferId buffer : group.writes) {
+      Expr elems = program_.cx().constant(1);
+      for (Expr size : program_.buffers[buffer].type.sizes) elems = program_.cx().mul(elems, size);
+      if (estimated(program_, elems) > kSmallElems) return false;
+    }
+    return !group.reads.empty();
   }
 
   // ---- cleaning up

@@ -30,6 +30,8 @@ struct MergeContext {
   // Buffers that several items write (a fill, then a scatter): their elements are not one kernel's.
   std::set<loop::BufferId> written_in_parts = {};
   uint32_t axis_counter = 0;
+  // Whether anything but the consumer needs what the producer of the merge at hand stores.
+  bool others_need_producer = true;
 };
 
 Merged merged_nest(MergeContext& context, const loop::Nest& producer, const loop::Nest& consumer);

@@ -31,6 +31,7 @@ class StageMerge {
     for (int attempt = 0; attempt <= kMostCuts; ++attempt) {
       cut_producer_.reset();
       cut_consumer_.reset();
+      reindexed_ = false;
       std::string failure = aligned();
       if (cut_consumer_) {
         split_axis(context_.program, consumer_, *cut_consumer_);
@@ -40,6 +41,7 @@ class StageMerge {
         return failure;
       } else {
         if (std::string reason = not_worth_it(); !reason.empty()) return reason;
+        if (reindexed_) move_producer();
         return built();
       }
     }
@@ -110,13 +112,18 @@ class StageMerge {
       }
       std::optional<Strided> sum = strided(cx_, value, consumer_.kept);
       if (!sum || !sum->rest.is_const(0) || sum->terms.size() < 2 || !sort_mixed_radix(cx_, *sum, facts_))
-        return "the kept axes of both don't align";
+        return reindex("the kept axes of both don't align");
       Expr divisor = sum->terms.front().coefficient;
       if (!sym::proves_divisible(cx_, axis.extent, divisor, producer_facts_))
-        return "the kept axes of both don't align";
+        return reindex("the kept axes of both don't align");
       cut_producer_ = Cut{axis.symbol, divisor};
       return "";
     }
+    return free_consumer_axes();
+  }
+
+  // Consumer kept axes beside the matched ones become inner axes.
+  std::string free_consumer_axes() {
     free_.clear();
     for (const loop::Axis& axis : consumer_.kept) {
       bool matched = std::find(matched_.begin(), matched_.end(), axis.symbol) != matched_.end();
@@ -126,15 +133,81 @@ class StageMerge {
     return "";
   }
 
+  // The producer may run at the consumer's kept points instead of its own, where these are some of its points
+  // or all of them in another order: the rows of a rolled image, the first token only. No point may come
+  // twice, and where somebody else needs what the producer stores, each must come once.
+  std::string reindex(const std::string& refusal) {
+    matched_.clear();
+    bool whole = true;
+    for (const loop::Axis& axis : producer_.kept) {
+      if (axis.extent.is_const(1)) continue;
+      Expr value = kept_map_.at(axis.symbol);
+      const bool wraps = value.op() == sym::Op::kMod && value.operands()[1] == axis.extent;
+      std::optional<Strided> sum = strided(cx_, wraps ? value.operands()[0] : value, consumer_.kept);
+      if (!sum || !sort_mixed_radix(cx_, *sum, facts_) || !is_fixed(sum->rest)) return refusal;
+      Expr points = cx_.constant(1);
+      Expr span = cx_.constant(0);
+      for (const Strided::Term& term : sum->terms) {
+        if (std::find(matched_.begin(), matched_.end(), term.axis.symbol) != matched_.end()) return refusal;
+        matched_.push_back(term.axis.symbol);
+        points = cx_.mul(points, term.axis.extent);
+        span = cx_.add(span, cx_.mul(term.coefficient, cx_.sub(term.axis.extent, 1)));
+      }
+      if (wraps && !sym::proves_lt(cx_, span, axis.extent, facts_)) return refusal;
+      whole = whole && sym::proves_eq(cx_, points, axis.extent, facts_);
+    }
+    if (!whole && context_.others_need_producer) return refusal;
+    reindexed_ = true;
+    return free_consumer_axes();
+  }
+
+  // Whether an expression is the same at all points of the consumer.
+  bool is_fixed(Expr e) const {
+    for (Expr symbol : sym::symbols_of(e)) {
+      if (symbol.is_symbol(sym::SymbolKind::kValue)) return false;
+      for (const loop::Stage& stage : consumer_.stages)
+        for (const loop::Axis& axis : stage.inner)
+          if (axis.symbol == symbol) return false;
+    }
+    return true;
+  }
+
+  // The producer over the matched kept axes of the consumer.
+  void move_producer() {
+    loop::Nest moved;
+    for (const loop::Axis& axis : consumer_.kept)
+      if (std::find(matched_.begin(), matched_.end(), axis.symbol) != matched_.end())
+        moved.kept.push_back(axis);
+    sym::Facts facts = facts_;
+    for (const loop::Stage& stage : producer_.stages)
+      for (const loop::Axis& axis : stage.inner) facts.set_extent(axis.symbol, axis.extent);
+    AxisMap axes = kept_map_;
+    for (const loop::Axis& axis : producer_.kept)
+      if (axis.extent.is_const(1)) axes[axis.symbol] = cx_.constant(0);
+    LineCopier copier(cx_, moved, axes, facts);
+    for (const loop::Stage& stage : producer_.stages) {
+      moved.stages.push_back({stage.inner, {}});
+      for (const loop::Stage::Line& line : stage.body) moved.stages.back().body.push_back(copier.copied(line));
+    }
+    moved.locals = producer_.locals;
+    producer_ = std::move(moved);
+    producer_facts_ = facts;
+    kept_map_.clear();
+    for (const loop::Axis& axis : producer_.kept) kept_map_[axis.symbol] = axis.symbol;
+  }
+
   // Why a legal merge would be slower than two kernels; empty when it wouldn't.
   std::string not_worth_it() {
-    int64_t kept = estimated(context_.program, point_count(cx_, producer_.kept));
+    int64_t kept = 1;
+    for (const loop::Axis& axis : consumer_.kept)
+      if (std::find(matched_.begin(), matched_.end(), axis.symbol) != matched_.end())
+        kept *= estimated(context_.program, axis.extent);
     int64_t inner = estimated(context_.program, point_count(cx_, free_));
     for (const loop::Stage& stage : consumer_.stages)
       inner = std::max(inner, estimated(context_.program, point_count(cx_, stage.inner)));
     if (inner > 1 && kept < kFewKeptPoints && kept * inner > kManyInnerPoints)
       return "too few kept points to keep the cores busy with the consumer's work";
-    if (inner > 1 && is_column_reduction() && kept * inner > kCachedPoints)
+    if (inner > 1 && is_column_reduction() && consumer_runs_along_rows() && kept * inner > kCachedPoints)
       return "the producer reduces columns, the consumer would stride";
     return "";
   }
@@ -157,6 +230,20 @@ class StageMerge {
       }
     }
     return column;
+  }
+
+  // Whether neighbours of an axis that would be an inner one are neighbours in memory anywhere in the consumer.
+  bool consumer_runs_along_rows() const {
+    for (const loop::Stage& stage : consumer_.stages)
+      for (const loop::Stage::Line& line : stage.body) {
+        if (line.inst.kind != InstKind::kLoad && line.inst.kind != InstKind::kStore) continue;
+        for (const std::vector<loop::Axis>* axes : {&stage.inner, &free_})
+          for (const loop::Axis& axis : *axes) {
+            std::optional<sym::Linear> linear = sym::linear_in(cx_, line.inst.address, axis.symbol);
+            if (linear && linear->coefficient.is_const(1)) return true;
+          }
+      }
+    return false;
   }
 
   loop::Nest built() {
@@ -270,6 +357,7 @@ class StageMerge {
   AxisMap axes_;                  // consumer axis -> merged axis
   std::vector<Expr> matched_;     // consumer kept axes that are kept axes of the producer
   std::vector<loop::Axis> free_;  // consumer kept axes that become inner axes
+  bool reindexed_ = false;        // the producer runs at the consumer's kept points
   std::optional<Cut> cut_producer_;
   std::optional<Cut> cut_consumer_;
 };

@@ -108,7 +108,7 @@ class RandomGraph {
 
   void add_operator() {
     graph::ValueId x = pick(values_);
-    switch (below(14)) {
+    switch (below(15)) {
       case 0:
         return unary(x);
       case 1:
@@ -132,6 +132,8 @@ class RandomGraph {
         return slice(x);
       case 12:
         return cat(x);
+      case 13:
+        return roll(x);
       default:
         return below(2) ? pad(x) : product(x);
     }
@@ -265,14 +267,24 @@ class RandomGraph {
     }
   }
 
+  // Of two to four pieces.
   void cat(graph::ValueId x) {
     if (type(x).rank() == 0) return;
     size_t dim = static_cast<size_t>(below(static_cast<int64_t>(type(x).rank())));
+    int64_t pieces = 2 + below(3);
     Sizes sizes = type(x).sizes;
-    sizes[dim] = cx().mul(sizes[dim], 2);
-    graph::ArgList tensors = {x, x};
+    sizes[dim] = cx().mul(sizes[dim], pieces);
+    graph::ArgList tensors(static_cast<size_t>(pieces), graph::Arg(x));
     add("aten.cat.default", "Tensor[] tensors, int dim -> Tensor",
         {tensors, number(static_cast<int64_t>(dim))}, sizes);
+  }
+
+  void roll(graph::ValueId x) {
+    if (type(x).rank() == 0) return;
+    graph::ArgList dims = {number(below(static_cast<int64_t>(type(x).rank())))};
+    graph::ArgList shifts = {number(below(5) - 2)};
+    add("aten.roll.default", "Tensor self, SymInt[1] shifts, int[1] dims -> Tensor", {x, shifts, dims},
+        type(x).sizes);
   }
 
   void pad(graph::ValueId x) {

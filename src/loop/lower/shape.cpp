@@ -6,6 +6,10 @@ namespace jumar::loop::lowering {
 
 namespace {
 
+// A cat of so many pieces is one nest that chooses; each choice costs a compare in every point that the tiling
+// can't free of it by a cut.
+constexpr size_t kFewPieces = 3;
+
 // A kernel that reads x at a position computed from the result's.
 using Reindex = std::function<Index(sym::Context& cx, const Index& index)>;
 void moved(Op& op, const Tensor& x, const Reindex& reindex) {
@@ -29,6 +33,27 @@ Lowering::Write piece_nest(const Tensor& out, const Tensor& piece, size_t dim, E
   };
 }
 
+// One nest for a cat of a few pieces, so that what reads the result can be fused with it:
+//   select(at < 16, a[at], b[at - 16])
+void piecewise(Op& op, const Tensor& out, const std::vector<Tensor>& pieces, size_t dim) {
+  pointwise(op, out, [&](Body& b, const Index& index) {
+    sym::Context& cx = b.cx();
+    std::vector<Expr> starts{cx.constant(0)};
+    for (const Tensor& piece : pieces) starts.push_back(cx.add(starts.back(), piece.size(dim)));
+    Val value;
+    for (size_t k = 0; k < pieces.size(); ++k) {
+      const Expr after_start = cx.le(starts[k], index[dim]);
+      const Expr before_end = k + 1 < pieces.size() ? cx.lt(index[dim], starts[k + 1]) : cx.constant(1);
+      const Expr inside = k == 0 ? before_end : cx.logical_and(after_start, before_end);
+      Index from = index;
+      from[dim] = cx.sub(index[dim], starts[k]);
+      Val piece = b.to(b.load_if(inside, pieces[k], from, 0), out.dtype());
+      value = k == 0 ? piece : select(b.predicate(after_start), piece, value);
+    }
+    return value;
+  });
+}
+
 bool is_empty(const Tensor& x) {
   for (Expr size : x.sizes()) {
     if (size.is_const(0)) return true;
@@ -41,15 +66,20 @@ bool is_empty(const Tensor& x) {
 Refusal lower_cat(Op& op) {
   Tensor out = op.result(0);
   size_t dim = op.dim(1, out.rank());
+  std::vector<Tensor> pieces = op.tensors(0);
+  // An empty tensor of rank 1 joins anything; any other empty piece has nothing to store.
+  std::erase_if(pieces, is_empty);
+  if (pieces.empty()) return "there is nothing to join";
+  if (pieces.size() <= kFewPieces) {
+    piecewise(op, out, pieces, dim);
+    return {};
+  }
   std::vector<Lowering::Write> nests;
   Expr start = op.low().constant(0);
-  for (const Tensor& piece : op.tensors(0)) {
-    // An empty tensor of rank 1 joins anything; any other empty piece has nothing to store.
-    if (is_empty(piece)) continue;
+  for (const Tensor& piece : pieces) {
     nests.push_back(piece_nest(out, piece, dim, start, false));
     start = op.low().cx().add(start, piece.size(dim));
   }
-  if (nests.empty()) return "there is nothing to join";
   op.low().kernel(op, nests);
   return {};
 }
