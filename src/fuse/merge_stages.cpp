@@ -142,6 +142,10 @@ class StageMerge {
     for (const loop::Axis& axis : producer_.kept) {
       if (axis.extent.is_const(1)) continue;
       Expr value = kept_map_.at(axis.symbol);
+      // A consumer without points promises nothing about its addresses, but the producer's reductions would run.
+      if (!sym::proves_le(cx_, cx_.constant(0), value, facts_) ||
+          !sym::proves_lt(cx_, value, axis.extent, facts_))
+        return refusal;
       const bool wraps = value.op() == sym::Op::kMod && value.operands()[1] == axis.extent;
       std::optional<Strided> sum = strided(cx_, wraps ? value.operands()[0] : value, consumer_.kept);
       if (!sum || !sort_mixed_radix(cx_, *sum, facts_) || !is_fixed(sum->rest)) return refusal;
