@@ -48,7 +48,8 @@ class Fusion {
 
  private:
   bool budget_left() const {
-    return report_.inlined + report_.merged + report_.siblings + report_.joined < context_.options.max_fusions;
+    return report_.inlined + report_.merged + report_.siblings + report_.joined <
+           context_.options.max_fusions;
   }
 
   // The only nest of a live kernel.
@@ -167,9 +168,8 @@ class Fusion {
       return false;
     }
     context_.others_need_producer =
-        std::ranges::any_of(dependence_.groups[producer].writes, [&](BufferId buffer) {
-          return needed_by_others(producer, consumer, buffer);
-        });
+        std::ranges::any_of(dependence_.groups[producer].writes,
+                            [&](BufferId buffer) { return needed_by_others(producer, consumer, buffer); });
     Merged result = merged_nest(context_, *single_nest(producer), nest);
     if (auto* reason = std::get_if<std::string>(&result)) {
       refuse(producer, consumer, *reason);
@@ -239,8 +239,8 @@ class Fusion {
   // ---- one launch for neighbours that don't wait for each other
 
   // Nests beside each other in one kernel. A kernel moves up to one that runs when all it needs is there: the
-  // three parts of an attention's projection, masks, weights brought into another layout beside the activation
-  // that runs before their convolution.
+  // three parts of an attention's projection, masks, weights brought into another layout beside the
+  // activation that runs before their convolution.
   void join_neighbours() {
     std::vector<GroupId> order = dependence_.ordered();
     std::vector<size_t> position(dependence_.groups.size());
@@ -254,9 +254,9 @@ class Fusion {
     }
   }
 
-  // Work on parameters only, with small results (the scales of a normalisation), goes to the first kernel there
-  // is; other work stays near its place, so that its results don't lie about. A kernel that reads the same is
-  // preferred.
+  // Work on parameters only, with small results (the scales of a normalisation), goes to the first kernel
+  // there is; other work stays near its place, so that its results don't lie about. A kernel that reads the
+  // same is preferred.
   std::optional<GroupId> neighbour(const std::vector<GroupId>& order, size_t place, size_t ready) {
     if (is_small_parameter_work(order[place])) {
       for (size_t k = ready; k < place; ++k)

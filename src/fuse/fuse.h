@@ -6,7 +6,8 @@
 //   - merge: a producer and its consumer become one nest, in one stage where they meet element by element, in
 //     stages one after the other where the consumer waits for a reduction;
 //   - siblings: nests over the same points that load the same buffer become one nest with several results;
-//   - forward: what a later stage loads from an earlier one is recomputed, kept in local memory, or left in its
+//   - forward: what a later stage loads from an earlier one is recomputed, kept in local memory, or left in
+//   its
 //     buffer, and stores that nobody reads are dropped;
 //   - join: pointwise nests that don't wait for each other become nests beside each other in one kernel.
 // Every merge is proved from addresses (fuse/access.h) and from the order of items (fuse/dependence.h); a

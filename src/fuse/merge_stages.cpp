@@ -142,7 +142,8 @@ class StageMerge {
     for (const loop::Axis& axis : producer_.kept) {
       if (axis.extent.is_const(1)) continue;
       Expr value = kept_map_.at(axis.symbol);
-      // A consumer without points promises nothing about its addresses, but the producer's reductions would run.
+      // A consumer without points promises nothing about its addresses, but the producer's reductions would
+      // run.
       if (!sym::proves_le(cx_, cx_.constant(0), value, facts_) ||
           !sym::proves_lt(cx_, value, axis.extent, facts_))
         return refusal;
@@ -191,7 +192,8 @@ class StageMerge {
     LineCopier copier(cx_, moved, axes, facts);
     for (const loop::Stage& stage : producer_.stages) {
       moved.stages.push_back({stage.inner, {}});
-      for (const loop::Stage::Line& line : stage.body) moved.stages.back().body.push_back(copier.copied(line));
+      for (const loop::Stage::Line& line : stage.body)
+        moved.stages.back().body.push_back(copier.copied(line));
     }
     moved.locals = producer_.locals;
     producer_ = std::move(moved);
@@ -236,7 +238,8 @@ class StageMerge {
     return column;
   }
 
-  // Whether neighbours of an axis that would be an inner one are neighbours in memory anywhere in the consumer.
+  // Whether neighbours of an axis that would be an inner one are neighbours in memory anywhere in the
+  // consumer.
   bool consumer_runs_along_rows() const {
     for (const loop::Stage& stage : consumer_.stages)
       for (const loop::Stage::Line& line : stage.body) {

@@ -91,15 +91,20 @@ struct BindStep {
   bool of_tensor() const { return source <= Source::kItem; }
 };
 
-// A kernel launch: pointers in order, then 64-bit integers, then doubles; work units [0, units) are split
-// over threads, at least `grain` units to a thread.
+// Work units of a launch that may run at once; they are split over threads, at least `grain` to a thread.
+struct LaunchPhase {
+  sym::Expr units;
+  sym::Expr grain;
+};
+
+// A kernel launch: pointers in order, then 64-bit integers, then doubles. A phase begins when the one before
+// it is done; units are counted on from phase to phase.
 struct LaunchStep {
   std::string kernel;
   std::vector<TensorId> tensors;
   std::vector<sym::Expr> ints;
   std::vector<NumberId> floats;
-  sym::Expr units;
-  sym::Expr grain;
+  std::vector<LaunchPhase> phases;  // at least one
   // The kernel checks indices: one more pointer, to a status word block (docs/plan.md), follows the tensors.
   bool checks_indices = false;
 };

@@ -246,17 +246,21 @@ class Reader {
     return lexer_.expected("'size', 'stride', 'item', 'floor', 'ceil', 'trunc' or 'round'");
   }
 
-  // launch @k0(%t, %y; 2*s0; %f) checks_indices units s0 grain 1
+  // launch @k0(%t, %y; 2*s0; %f) checks_indices units s0 grain 1 then units 2 grain 1
   Result<StepData> launch() {
     LaunchStep step;
     JUMAR_ASSIGN(step.kernel, lexer_.expect_symbol());
     JUMAR_RETURN_IF_ERROR(lexer_.expect_punct("("));
     JUMAR_RETURN_IF_ERROR(launch_args(step));
     step.checks_indices = lexer_.accept_word("checks_indices");
-    JUMAR_RETURN_IF_ERROR(lexer_.expect_word("units"));
-    JUMAR_ASSIGN(step.units, expr());
-    JUMAR_RETURN_IF_ERROR(lexer_.expect_word("grain"));
-    JUMAR_ASSIGN(step.grain, expr());
+    do {
+      LaunchPhase phase;
+      JUMAR_RETURN_IF_ERROR(lexer_.expect_word("units"));
+      JUMAR_ASSIGN(phase.units, expr());
+      JUMAR_RETURN_IF_ERROR(lexer_.expect_word("grain"));
+      JUMAR_ASSIGN(phase.grain, expr());
+      step.phases.push_back(phase);
+    } while (lexer_.accept_word("then"));
     return StepData(std::move(step));
   }
 

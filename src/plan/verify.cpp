@@ -226,8 +226,12 @@ class Verifier {
     for (TensorId id : launch.tensors) JUMAR_RETURN_IF_ERROR(used(id));
     for (Expr e : launch.ints) JUMAR_RETURN_IF_ERROR(bound(e, "an argument"));
     for (NumberId id : launch.floats) JUMAR_RETURN_IF_ERROR(used(id));
-    JUMAR_RETURN_IF_ERROR(bound(launch.units, "units"));
-    return bound(launch.grain, "grain");
+    if (launch.phases.empty()) return broken("a launch has no units");
+    for (const LaunchPhase& phase : launch.phases) {
+      JUMAR_RETURN_IF_ERROR(bound(phase.units, "units"));
+      JUMAR_RETURN_IF_ERROR(bound(phase.grain, "grain"));
+    }
+    return {};
   }
 
   Status step(const CallStep& call) {

@@ -120,7 +120,10 @@ class Writer {
     if (!step.floats.empty()) out += "; " + join(step.floats, [this](NumberId id) { return name(id); });
     out += ")";
     if (step.checks_indices) out += " checks_indices";
-    return out + fmt::format(" units {} grain {}", sym::text(step.units), sym::text(step.grain));
+    for (const LaunchPhase& phase : step.phases)
+      out += fmt::format("{} units {} grain {}", &phase == &step.phases.front() ? "" : " then",
+                         sym::text(phase.units), sym::text(phase.grain));
+    return out;
   }
 
   std::string step_text(const CallStep& step) const {

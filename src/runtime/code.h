@@ -75,8 +75,11 @@ struct LaunchCode {
   std::vector<uint32_t> tensors;
   std::vector<Slot> ints;
   std::vector<uint32_t> floats;
-  Slot units = 0;
-  Slot grain = 0;
+  struct Phase {
+    Slot units = 0;
+    Slot grain = 0;
+  };
+  std::vector<Phase> phases;
   bool checks_indices = false;
   uint32_t step = 0;
   const plan::LaunchStep* source = nullptr;

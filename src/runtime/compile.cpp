@@ -257,8 +257,8 @@ class Compiler {
     }
     for (sym::Expr e : launch.ints) code.ints.push_back(slot(e));
     for (plan::NumberId id : launch.floats) code.floats.push_back(id.index());
-    code.units = slot(launch.units);
-    code.grain = slot(launch.grain);
+    for (const plan::LaunchPhase& phase : launch.phases)
+      code.phases.push_back({slot(phase.units), slot(phase.grain)});
     code.checks_indices = launch.checks_indices;
     code.step = step_;
     code.source = &launch;

@@ -76,6 +76,7 @@ class Run {
   bool plan_arena();
   // steps.cpp
   bool launch(const LaunchCode& launch);
+  bool run_units(const LaunchCode& launch, int64_t begin, int64_t end, int64_t grain, void** args);
   bool index_failure(const LaunchCode& launch);
   bool bind(const BindCode& bind);
   bool bound_number(const BindCode& bind, int64_t& found);

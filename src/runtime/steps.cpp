@@ -56,8 +56,6 @@ bool Run::execute() {
 }
 
 bool Run::launch(const LaunchCode& launch) {
-  int64_t units = frame_.values[launch.units];
-  if (units <= 0) return true;
   uint64_t* word = frame_.words.data();
   for (uint32_t tensor : launch.tensors) *word++ = reinterpret_cast<uint64_t>(data_of(tensor));
   if (launch.checks_indices) {
@@ -68,16 +66,28 @@ bool Run::launch(const LaunchCode& launch) {
   for (uint32_t number : launch.floats) std::memcpy(word++, &frame_.numbers[number], sizeof(double));
 
   void** args = reinterpret_cast<void**>(frame_.words.data());
-  int64_t grain = std::max<int64_t>(frame_.values[launch.grain], 1);
-  if (torch_ && frame_.threads > 1 && units > grain) {
-    KernelCall call{launch.kernel, args};
-    if (torch_->torch_parallel_for(0, units, grain, run_range, &call) != 0)
-      return fail(RunError::Kind::kOpFailed,
-                  fmt::format("libtorch's thread pool failed in @{}", launch.source->kernel), launch.step);
-  } else {
-    launch.kernel(0, units, args);
+  int64_t begin = 0;
+  for (const LaunchCode::Phase& phase : launch.phases) {
+    const int64_t units = frame_.values[phase.units];
+    if (units <= 0) continue;
+    const int64_t grain = std::max<int64_t>(frame_.values[phase.grain], 1);
+    if (!run_units(launch, begin, begin + units, grain, args)) return false;
+    // What a later phase reads may not be there after a bad index.
+    if (launch.checks_indices && frame_.status.flag != 0) return index_failure(launch);
+    begin += units;
   }
-  return !launch.checks_indices || frame_.status.flag == 0 || index_failure(launch);
+  return true;
+}
+
+bool Run::run_units(const LaunchCode& launch, int64_t begin, int64_t end, int64_t grain, void** args) {
+  if (!torch_ || frame_.threads == 1 || end - begin <= grain) {
+    launch.kernel(begin, end, args);
+    return true;
+  }
+  KernelCall call{launch.kernel, args};
+  if (torch_->torch_parallel_for(begin, end, grain, run_range, &call) == 0) return true;
+  return fail(RunError::Kind::kOpFailed,
+              fmt::format("libtorch's thread pool failed in @{}", launch.source->kernel), launch.step);
 }
 
 bool Run::index_failure(const LaunchCode& launch) {

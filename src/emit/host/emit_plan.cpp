@@ -193,8 +193,7 @@ class Emitter {
     for (const loop::BufferId id : launch.buffers) step.tensors.push_back(tensor(id));
     step.ints = launch.ints;
     for (const loop::NumberId id : launch.numbers) step.floats.push_back(plan::NumberId(id.index()));
-    step.units = launch.units;
-    step.grain = launch.grain;
+    step.phases = launch.phases;
     step.checks_indices = launch.checks_indices;
     add_step(std::move(step), kernel.origin);
   }

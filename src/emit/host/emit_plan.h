@@ -1,6 +1,6 @@
 // From a scheduled loop program to the host program that runs it.
 //
-//   loop   kernel @k0 { nest (i0 in s0, i1 in 256) ... }     launch data of @k0: buffers, sizes, units, grain
+//   loop   kernel @k0 { nest (i0 in s0, i1 in 256) ... }     launch data of @k0: buffers, sizes, phases
 //   plan   launch @k0(%x, %y; s0) units 2*s0 grain 4
 //
 // Items become steps one to one and in order; storage becomes storage (temp: arena). Added are the steps that
@@ -27,8 +27,7 @@ struct KernelLaunch {
   std::vector<sym::Expr> ints;          // 64-bit integers, in order
   std::vector<loop::NumberId> numbers;  // doubles, in order
   bool checks_indices = false;
-  sym::Expr units;
-  sym::Expr grain;
+  std::vector<plan::LaunchPhase> phases;
 };
 
 plan::Plan emit_plan(const loop::Program& program, std::span<const KernelLaunch> launches);

@@ -29,8 +29,7 @@ class ConvAsProduct {
         graph_.order.push_back(id);
       }
     }
-    if (count_ > 0)
-      context.remarks.push_back(fmt::format("convolution as product: {} convolutions", count_));
+    if (count_ > 0) context.remarks.push_back(fmt::format("convolution as product: {} convolutions", count_));
     return {count_};
   }
 
@@ -83,8 +82,8 @@ class ConvAsProduct {
     for (Expr dilation : numbers(args[5]))
       if (!dilation.is_const(1)) return std::nullopt;
     const std::vector<Expr>& kernel = type_of(*weight).sizes;
-    return Convolution{
-        *input, *weight, args[2], node.results[0], numbers(args[3]), {kernel.begin() + 2, kernel.end()}};
+    return Convolution{*input,          *weight,          args[2],
+                       node.results[0], numbers(args[3]), {kernel.begin() + 2, kernel.end()}};
   }
 
   // Each pixel by itself, in a layout in which pixels are the rows of a matrix.
@@ -135,8 +134,8 @@ class ConvAsProduct {
       rows = permuted(rows, {0, 2, 3, 1}, name + "_pixels");
     }
     rows = viewed(rows, {pixels, depth}, name + "_rows");
-    const ValueId columns = permuted(viewed(conv.weight, {channels, depth}, name + "_weight"), {1, 0},
-                                     name + "_columns");
+    const ValueId columns =
+        permuted(viewed(conv.weight, {channels, depth}, name + "_weight"), {1, 0}, name + "_columns");
     const ValueId product = multiplied(conv.bias, rows, columns, {pixels, channels}, name + "_product");
     // The last view defines the convolution's own result.
     if (one_pixel && promised.strides == ir::contiguous_strides(cx_, promised.sizes)) {
@@ -153,9 +152,9 @@ class ConvAsProduct {
     const ir::TensorType& image = type_of(conv.input);
     const Expr height = cx_.floordiv(image.sizes[2], conv.kernel[0]);
     const Expr width = cx_.floordiv(image.sizes[3], conv.kernel[1]);
-    ValueId split = viewed(conv.input,
-                           {image.sizes[0], image.sizes[1], height, conv.kernel[0], width, conv.kernel[1]},
-                           name + "_split");
+    ValueId split =
+        viewed(conv.input, {image.sizes[0], image.sizes[1], height, conv.kernel[0], width, conv.kernel[1]},
+               name + "_split");
     split = permuted(split, {0, 2, 4, 1, 3, 5}, name + "_order");
     const std::vector<Expr> sizes = type_of(split).sizes;
     return appended("aten.clone.default", {split, WordArg{WordArg::Kind::kMemoryFormat, "contiguous"}}, name,
@@ -220,7 +219,11 @@ class ConvAsProduct {
         {"aten.clone.default", {{{"Tensor", "self"}, {"MemoryFormat?", "memory_format"}}, {"Tensor"}}},
         {"aten.mm.default", {{{"Tensor", "self"}, {"Tensor", "mat2"}}, {"Tensor"}}},
         {"aten.addmm.default",
-         {{{"Tensor", "self"}, {"Tensor", "mat1"}, {"Tensor", "mat2"}, {"Scalar", "beta"}, {"Scalar", "alpha"}},
+         {{{"Tensor", "self"},
+           {"Tensor", "mat1"},
+           {"Tensor", "mat2"},
+           {"Scalar", "beta"},
+           {"Scalar", "alpha"}},
           {"Tensor"}}}};
     graph_.schemas.try_emplace(op, kSchemas.at(op));
   }
@@ -239,9 +242,9 @@ class ConvAsProduct {
 // After:   %y_rows: f32[162, 4] and %y_columns: f32[4, 8]{1, 4} as views of %x and %w,
 //          %y_product: f32[162, 8] = aten.addmm.default(%b, %y_rows, %y_columns, 1, 1)
 //          and %y as a view of it.
-// A convolution of single pixels in channels-last is a matrix product without any copy, and so is one of patches
-// that don't overlap, whose image is copied into patches instead of into channels-last. A product is dispatched
-// faster than a convolution, and the weights of patches need no other layout.
+// A convolution of single pixels in channels-last is a matrix product without any copy, and so is one of
+// patches that don't overlap, whose image is copied into patches instead of into channels-last. A product is
+// dispatched faster than a convolution, and the weights of patches need no other layout.
 ir::PassResult conv_as_product(Graph& graph, ir::PassContext& context) {
   return ConvAsProduct(graph).run(context);
 }

@@ -6,8 +6,8 @@ namespace jumar::loop::lowering {
 
 namespace {
 
-// A cat of so many pieces is one nest that chooses; each choice costs a compare in every point that the tiling
-// can't free of it by a cut.
+// A cat of so many pieces is one nest that chooses; each choice costs a compare in every point that the
+// tiling can't free of it by a cut.
 constexpr size_t kFewPieces = 3;
 
 // A kernel that reads x at a position computed from the result's.

@@ -68,6 +68,8 @@ constexpr Malformed kMalformed[] = {
     {"plan @m { %x: f32[2] = arena launch k(%x) units 1 grain 1 return }",
      "expected a symbol such as '@main'"},
     {"plan @m { %x: f32[2] = arena launch @k(%x) grain 1 return }", "1:44: error[syntax]: expected 'units'"},
+    {"plan @m { %x: f32[2] = arena launch @k(%x) units 1 grain 1 then grain 1 return }",
+     "1:65: error[syntax]: expected 'units'"},
     {"plan @m { %x: f32[2] = arena launch @k(%x %x) units 1 grain 1 return }",
      "1:43: error[syntax]: expected ','"},
     {"plan @m { %x: f32[2] = arena launch @k(%x; %x) units 1 grain 1 return }", "1:44: error"},

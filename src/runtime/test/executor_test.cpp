@@ -154,6 +154,24 @@ TEST(Executor, ReportsABadIndex) {
   EXPECT_FALSE(ran(*plan, {x.input(), good.input()}).error) << "the flag does not stay";
 }
 
+TEST(Executor, PhasesRunInOrderAndCountTheirUnitsOn) {
+  auto plan = prepared(R"(plan @m symbols(s0 in [0, 64]) {
+    %n: int(s0) = input 0
+    %x: f32[s0] = input 1
+    %y: f32[s0] = output
+    %z: f32[1] = output
+    launch @double_then_sum(%x, %y, %z; s0) units s0 grain 1 then units 1 grain 1
+    return %y, %z
+  })");
+  ASSERT_TRUE(plan);
+  for (int64_t n : {0, 3}) {
+    HostData x = HostData::f32({n}, std::vector<float>(static_cast<size_t>(n), 5));
+    Ran run = ran(*plan, {int_input(n), x.input()});
+    ASSERT_FALSE(run.error) << run.error->message;
+    EXPECT_EQ(elements<float>(run.outputs[1]), std::vector<float>{static_cast<float>(10 * n)});
+  }
+}
+
 TEST(Executor, PassesInputsAndTheirViewsThrough) {
   auto plan = prepared(R"(plan @m {
     %x: f32[2, 3] = input 0

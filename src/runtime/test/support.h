@@ -1,6 +1,8 @@
 // Kernels, inputs and expectations that the runtime's tests share.
 #pragma once
 
+#include <numeric>
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -59,11 +61,23 @@ inline void kernel_gather(int64_t begin, int64_t end, void** args) {
   }
 }
 
+// Units below n: y[i] = 2*x[i]. Unit n: z[0] = the sum of y.
+inline void kernel_double_then_sum(int64_t begin, int64_t end, void** args) {
+  const float* x = static_cast<const float*>(args[0]);
+  float* y = static_cast<float*>(args[1]);
+  float* z = static_cast<float*>(args[2]);
+  int64_t n;
+  std::memcpy(&n, &args[3], sizeof n);
+  for (int64_t i = begin; i < std::min(end, n); ++i) y[i] = 2 * x[i];
+  if (end > n) z[0] = std::accumulate(y, y + n, 0.0f);
+}
+
 inline KernelFn test_kernel(std::string_view name) {
   if (name == "double") return kernel_double;
   if (name == "add") return kernel_add;
   if (name == "scale") return kernel_scale;
   if (name == "gather") return kernel_gather;
+  if (name == "double_then_sum") return kernel_double_then_sum;
   return nullptr;
 }
 

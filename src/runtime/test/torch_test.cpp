@@ -456,6 +456,24 @@ TEST_F(TorchCalls, LargeOutputsComeFromThePool) {
   EXPECT_GE(pool->kept_bytes(), 4 << 20) << "the tensor's deleter gave the block back";
 }
 
+TEST_F(TorchCalls, APhaseWaitsForAllThreadsOfTheOneBefore) {
+  auto plan = prepared(R"(plan @m {
+    %x: f32[1048576] = input 0
+    %y: f32[1048576] = output
+    %z: f32[1] = output
+    launch @double_then_sum(%x, %y, %z; 1048576) units 1048576 grain 4096 then units 1 grain 1
+    return %z
+  })",
+                       api_.get());
+  ASSERT_TRUE(plan);
+  HostData x = HostData::f32({1 << 20}, std::vector<float>(1 << 20, 0.5));
+  for (int round = 0; round < 20; ++round) {
+    Ran run = ran(*plan, {x.input()});
+    ASSERT_FALSE(run.error) << run.error->message;
+    EXPECT_EQ(elements_of(run.outputs[0]), std::vector<float>{1 << 20});
+  }
+}
+
 TEST_F(TorchCalls, EmptyOperandsAndSeveralThreads) {
   auto plan = prepared(std::string("plan @m symbols(s0 in [0, 64]) {") + kMm + R"(
     %x: f32[s0, 2] = input 0

@@ -26,10 +26,10 @@ std::vector<KernelLaunch> launches_of(const loop::Program& program) {
           if (line.inst.kind == loop::InstKind::kWrapIndex) launch.checks_indices = true;
         }
       }
-      launch.units = nest.kept.empty() ? program.cx().constant(1) : nest.kept[0].extent;
-      for (const sym::Expr symbol : sym::symbols_of(launch.units)) launch.ints.push_back(symbol);
+      const sym::Expr units = nest.kept.empty() ? program.cx().constant(1) : nest.kept[0].extent;
+      launch.phases = {{units, program.cx().constant(4)}};
+      for (const sym::Expr symbol : sym::symbols_of(units)) launch.ints.push_back(symbol);
     }
-    launch.grain = program.cx().constant(4);
     launches.push_back(std::move(launch));
   }
   return launches;
