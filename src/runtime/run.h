@@ -37,7 +37,7 @@ struct Frame {
   Block arena;
   std::vector<uint64_t> words;
   IndexStatus status;
-  uint32_t threads = 1;
+  uint32_t threads = 0;  // of libtorch, during a call; 0 before it is asked
   // Scratch of calls.
   std::vector<torch::Handle> handles;
   std::vector<torch::Tensor> temporaries;
@@ -76,6 +76,7 @@ class Run {
   bool plan_arena();
   // steps.cpp
   bool launch(const LaunchCode& launch);
+  bool has_threads();
   bool index_failure(const LaunchCode& launch);
   bool bind(const BindCode& bind);
   bool bound_number(const BindCode& bind, int64_t& found);
@@ -113,8 +114,8 @@ class Run {
   bool take_host_tensor(const CallCode& call, uint32_t tensor, torch::Tensor handle, HostReference host,
                         TensorView view);
   // outputs.cpp
-  bool give_tensor(uint32_t tensor, Output& output);
-  bool give_handle(uint32_t tensor, Output& output);
+  bool give_tensor(uint32_t tensor, bool is_last, Output& output);
+  bool give_handle(uint32_t tensor, bool is_last, Output& output);
   bool give_managed(uint32_t tensor, Output& output);
 
   bool fail(RunError::Kind kind, std::string message, std::optional<uint32_t> step = std::nullopt) {

@@ -21,7 +21,7 @@ void run_range(int64_t begin, int64_t end, void* context) {
 }  // namespace
 
 bool Run::execute() {
-  if (torch_ && !code_.launches.empty()) torch_->torch_get_num_threads(&frame_.threads);
+  frame_.threads = 0;
   for (const Action& action : code_.actions) {
     bool ok = true;
     switch (action.kind) {
@@ -69,7 +69,7 @@ bool Run::launch(const LaunchCode& launch) {
 
   void** args = reinterpret_cast<void**>(frame_.words.data());
   int64_t grain = std::max<int64_t>(frame_.values[launch.grain], 1);
-  if (torch_ && frame_.threads > 1 && units > grain) {
+  if (units > grain && has_threads()) {
     KernelCall call{launch.kernel, args};
     if (torch_->torch_parallel_for(0, units, grain, run_range, &call) != 0)
       return fail(RunError::Kind::kOpFailed,
@@ -78,6 +78,13 @@ bool Run::launch(const LaunchCode& launch) {
     launch.kernel(0, units, args);
   }
   return !launch.checks_indices || frame_.status.flag == 0 || index_failure(launch);
+}
+
+// libtorch is asked once per call, and only where a launch is worth a second thread.
+bool Run::has_threads() {
+  if (!torch_) return false;
+  if (frame_.threads == 0 && torch_->torch_get_num_threads(&frame_.threads) != 0) frame_.threads = 1;
+  return frame_.threads > 1;
 }
 
 bool Run::index_failure(const LaunchCode& launch) {
