@@ -11,9 +11,16 @@
 namespace jumar::python {
 namespace {
 
+// PEP 590's protocol, by which a call makes no tuple of its arguments. Every CPython from 3.9 on has it; the
+// limited API's headers name it from 3.12 on. The highest bit of `count` is a flag of the caller's.
+using VectorcallFn = PyObject* (*)(PyObject* self, PyObject* const* args, size_t count, PyObject* names);
+constexpr unsigned long kHasVectorcall = 1UL << 11;
+constexpr size_t kCountMask = ~size_t{0} >> 1;
+
 struct Program {
   PyObject_HEAD PyObject* attributes;  // a dict, or null while there are none
-  State* state;                        // of the module, which the type keeps alive
+  VectorcallFn vectorcall;
+  State* state;  // of the module, which the type keeps alive
   jumar_program* program;
   PyObject* python_calls;  // tuple
   PyObject* constants;     // tuple of tensors: the inputs after the call's arguments
@@ -199,13 +206,21 @@ PyObject* called(const Program& program, PyObject* list) {
   return out;
 }
 
+PyObject* raise_arguments() {
+  PyErr_SetString(PyExc_TypeError, "a program is called with one list of inputs");
+  return nullptr;
+}
+
+PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
+  const bool is_one_list = (count & kCountMask) == 1 && names == nullptr && PyList_Check(args[0]);
+  return is_one_list ? called(*as_program(self), args[0]) : raise_arguments();
+}
+
+// For callers that have a tuple: f(*args), PyObject_Call.
 PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
-  PyObject* list = PyTuple_Size(args) == 1 ? PyTuple_GetItem(args, 0) : nullptr;
-  if (list == nullptr || !PyList_Check(list) || (kwargs != nullptr && PyDict_Size(kwargs) != 0)) {
-    PyErr_SetString(PyExc_TypeError, "a program is called with one list of inputs");
-    return nullptr;
-  }
-  return called(*as_program(self), list);
+  if (PyTuple_Size(args) != 1 || (kwargs != nullptr && PyDict_Size(kwargs) != 0)) return raise_arguments();
+  PyObject* list = PyTuple_GetItem(args, 0);
+  return vectorcall(self, &list, 1, nullptr);
 }
 
 PyObject* report(PyObject* self, PyObject*) {
@@ -267,9 +282,11 @@ PyGetSetDef kProperties[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-// Attributes can be set as on a function: AOTAutograd wants to read `_boxed_call`.
-PyMemberDef kMembers[] = {{"__dictoffset__", T_PYSSIZET, offsetof(Program, attributes), READONLY, nullptr},
-                          {nullptr, 0, 0, 0, nullptr}};
+// Attributes can be set as on a function: AOTAutograd reads `_boxed_call`.
+PyMemberDef kMembers[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(Program, attributes), READONLY, nullptr},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Program, vectorcall), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
 
 PyType_Slot kSlots[] = {
     {Py_tp_call, reinterpret_cast<void*>(call)},
@@ -280,11 +297,13 @@ PyType_Slot kSlots[] = {
     {Py_tp_clear, reinterpret_cast<void*>(clear)},
     {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
     {Py_tp_doc, const_cast<char*>("A compiled graph; made by compile(). Called with one list of inputs "
-                                  "it returns the list of results and empties the inputs'.")},
+                                  "it returns the list of results; the inputs' list is empty then.")},
     {0, nullptr}};
 
 PyType_Spec kSpec = {"jumar._native.Program", sizeof(Program), 0,
-                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, kSlots};
+                     Py_TPFLAGS_DEFAULT | kHasVectorcall | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_HAVE_GC |
+                         Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                     kSlots};
 
 }  // namespace
 
@@ -299,6 +318,7 @@ PyObject* new_program(State& state, jumar_program* program, const ProgramParts& 
   }
   Program& made = *as_program(self);
   made.state = &state;
+  made.vectorcall = vectorcall;
   made.program = program;
   made.python_calls = Py_NewRef(parts.python_calls);
   made.constants = Py_NewRef(parts.constants);
