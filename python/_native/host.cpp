@@ -84,7 +84,7 @@ PyObject* Host::converted_args(const jumar_arg* args, size_t count) const {
 bool Host::add_results(PyObject* value, const char* what, jumar_host_results* results) const {
   if (state_.torch.is_tensor(value)) {
     jumar_tensor view;
-    if (!state_.torch.view(value, PyExc_RuntimeError, {what}, &view)) return false;
+    if (!state_.torch.view(value, PyExc_RuntimeError, {what}, false, &view)) return false;
     jumar_host_results_add_tensor(results, &view, Py_NewRef(value), release_object);
     return true;
   }

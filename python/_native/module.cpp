@@ -106,9 +106,10 @@ PyObject* compile(PyObject* module, PyObject* args, PyObject* kwargs) {
   PyObject* options = Py_None;
   PyObject* python_calls = nullptr;
   PyObject* constants = nullptr;
-  const char* names[] = {"text", "options", "python_calls", "constants", nullptr};
-  if (PyArg_ParseTupleAndKeywords(args, kwargs, "s#|OOO:compile", const_cast<char**>(names), &text, &length,
-                                  &options, &python_calls, &constants) == 0) {
+  int is_guarded = 0;
+  const char* names[] = {"text", "options", "python_calls", "constants", "guarded", nullptr};
+  if (PyArg_ParseTupleAndKeywords(args, kwargs, "s#|OOOp:compile", const_cast<char**>(names), &text, &length,
+                                  &options, &python_calls, &constants, &is_guarded) == 0) {
     return nullptr;
   }
   const Ref option_lines(option_text(options));
@@ -125,7 +126,7 @@ PyObject* compile(PyObject* module, PyObject* args, PyObject* kwargs) {
     raise(state, error);
     return nullptr;
   }
-  return new_program(state, program, calls.get(), tensors.get());
+  return new_program(state, program, {calls.get(), tensors.get(), is_guarded != 0});
 }
 
 PyObject* resolve_options(PyObject* module, PyObject* options) {
@@ -174,10 +175,11 @@ PyObject* command_line(PyObject*, PyObject* arguments) {
 PyMethodDef kFunctions[] = {
     {"compile", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(compile)),
      METH_VARARGS | METH_KEYWORDS,
-     "compile(text, options=None, python_calls=(), constants=()) -> Program\n\n"
+     "compile(text, options=None, python_calls=(), constants=(), guarded=False) -> Program\n\n"
      "Compiles graph text. `options` is a dict or option text; `python_calls[k]` is the callable of the "
      "node\n"
-     "python.<k>; `constants` are tensors that follow the arguments of each run."},
+     "python.<k>; `constants` are tensors that follow the arguments of each run. `guarded`: the caller sees "
+     "to it that no\ninput has a pending conjugation or negation."},
     {"resolve_options", resolve_options, METH_O,
      "resolve_options(options) -> dict\n\nChecks a dict, option text or None and returns the values of all "
      "options as text."},

@@ -1,7 +1,9 @@
 #include "program.h"
 
-#include <string>
-#include <vector>
+#include <structmember.h>
+
+#include <cstddef>
+#include <memory>
 
 #include "host.h"
 #include "jumar/jumar.h"
@@ -9,54 +11,71 @@
 namespace jumar::python {
 namespace {
 
+// PEP 590's protocol, by which a call makes no tuple of its arguments. Every CPython from 3.9 on has it; the
+// limited API's headers name it from 3.12 on. The highest bit of `count` is a flag of the caller's.
+using VectorcallFn = PyObject* (*)(PyObject* self, PyObject* const* args, size_t count, PyObject* names);
+constexpr unsigned long kHasVectorcall = 1UL << 11;
+constexpr size_t kCountMask = ~size_t{0} >> 1;
+
 struct Program {
-  PyObject_HEAD jumar_program* program;
+  PyObject_HEAD PyObject* attributes;  // a dict, or null while there are none
+  VectorcallFn vectorcall;
+  State* state;  // of the module, which the type keeps alive
+  jumar_program* program;
   PyObject* python_calls;  // tuple
   PyObject* constants;     // tuple of tensors: the inputs after the call's arguments
+  Py_ssize_t constant_count;
+  bool is_brief;  // a call is over before another thread could make use of the interpreter's lock
+  bool is_guarded;
 };
 
 Program* as_program(PyObject* object) { return reinterpret_cast<Program*>(object); }
 
-// The inputs of one call: values for the library and references that keep them alive while the lock is
-// released.
+// The inputs of one call: values for the library, and references that keep the objects alive while the lock
+// is released. Few inputs need no memory of their own.
 class Inputs {
  public:
-  Inputs(State& state, size_t expected) : state_(state) {
-    values_.reserve(expected);
-    owned_.reserve(expected);
+  Inputs(const Program& program, Py_ssize_t argument_count)
+      : state_(*program.state),
+        is_guarded_(program.is_guarded),
+        capacity_(static_cast<size_t>(argument_count + program.constant_count)) {
+    if (capacity_ > kInlineCount) heap_.reset(new jumar_value[capacity_]);
+    values_ = heap_ ? heap_.get() : inline_;
   }
   ~Inputs() {
-    for (PyObject* object : owned_) Py_DECREF(object);
+    for (size_t k = 0; k < count_; ++k) Py_DECREF(static_cast<PyObject*>(values_[k].object));
   }
   Inputs(const Inputs&) = delete;
   Inputs& operator=(const Inputs&) = delete;
 
-  bool add_all(PyObject* sequence) {
-    const bool is_list = PyList_Check(sequence);
-    if (!is_list && !PyTuple_Check(sequence)) {
-      PyErr_SetString(PyExc_TypeError, "run takes a list or a tuple of inputs");
-      return false;
-    }
-    const Py_ssize_t count = is_list ? PyList_Size(sequence) : PyTuple_Size(sequence);
+  // The first `count` items of a list or a tuple.
+  bool add_list(PyObject* list, Py_ssize_t count) {
     for (Py_ssize_t k = 0; k < count; ++k) {
-      PyObject* item = is_list ? PyList_GetItem(sequence, k) : PyTuple_GetItem(sequence, k);
+      PyObject* item = PyList_GetItem(list, k);
       if (item == nullptr || !add(item)) return false;
     }
     return true;
   }
+  bool add_tuple(PyObject* tuple, Py_ssize_t count) {
+    for (Py_ssize_t k = 0; k < count; ++k) {
+      if (!add(PyTuple_GetItem(tuple, k))) return false;
+    }
+    return true;
+  }
 
-  const std::vector<jumar_value>& values() const { return values_; }
-  PyObject* object(int64_t index) const { return owned_[static_cast<size_t>(index)]; }
+  const jumar_value* values() const { return values_; }
+  size_t count() const { return count_; }
+  PyObject* object(int64_t index) const { return static_cast<PyObject*>(values_[index].object); }
 
  private:
   bool add(PyObject* item) {
-    owned_.push_back(Py_NewRef(item));
-    jumar_value& value = values_.emplace_back();
+    const size_t index = count_++;
+    jumar_value& value = values_[index];
+    value.object = Py_NewRef(item);
     if (state_.torch.is_tensor(item)) {
       value.kind = JUMAR_TENSOR;
-      value.object = item;
-      const TorchBridge::Name name{"input", static_cast<long long>(values_.size() - 1)};
-      return state_.torch.view(item, state_.input_error, name, &value.tensor);
+      const TorchBridge::Name name{"input", static_cast<long long>(index)};
+      return state_.torch.view(item, state_.input_error, name, is_guarded_, &value.tensor);
     }
     if (item == Py_True || item == Py_False) {
       value.kind = JUMAR_BOOL;
@@ -78,13 +97,19 @@ class Inputs {
       return true;
     }
     PyErr_Format(state_.input_error, "input %zd has type %S; tensors, ints, floats and bools are supported",
-                 static_cast<Py_ssize_t>(values_.size() - 1), reinterpret_cast<PyObject*>(Py_TYPE(item)));
+                 static_cast<Py_ssize_t>(index), reinterpret_cast<PyObject*>(Py_TYPE(item)));
     return false;
   }
 
-  State& state_;
-  std::vector<jumar_value> values_;
-  std::vector<PyObject*> owned_;
+  static constexpr size_t kInlineCount = 16;
+
+  const State& state_;
+  const bool is_guarded_;
+  const size_t capacity_;
+  size_t count_ = 0;
+  jumar_value* values_;
+  std::unique_ptr<jumar_value[]> heap_;
+  jumar_value inline_[kInlineCount];
 };
 
 PyObject* converted(const State& state, const Inputs& inputs, jumar_results* results, size_t index) {
@@ -111,7 +136,7 @@ PyObject* converted(const State& state, const Inputs& inputs, jumar_results* res
   return nullptr;
 }
 
-PyObject* converted(const State& state, const Inputs& inputs, jumar_results* results) {
+PyObject* converted_tuple(const State& state, const Inputs& inputs, jumar_results* results) {
   const size_t count = jumar_results_count(results);
   Ref tuple(PyTuple_New(static_cast<Py_ssize_t>(count)));
   for (size_t k = 0; tuple && k < count; ++k) {
@@ -122,25 +147,80 @@ PyObject* converted(const State& state, const Inputs& inputs, jumar_results* res
   return tuple.release();
 }
 
-PyObject* run(PyObject* self, PyObject* sequence) {
-  Program* program = as_program(self);
-  State* state = state_of_instance(self);
-  if (state == nullptr) return nullptr;
-  Inputs inputs(*state, jumar_program_input_count(program->program));
-  if (!inputs.add_all(sequence) || !inputs.add_all(program->constants)) return nullptr;
-  Host host(*state, program->python_calls);
+PyObject* converted_list(const State& state, const Inputs& inputs, jumar_results* results) {
+  const size_t count = jumar_results_count(results);
+  Ref list(PyList_New(static_cast<Py_ssize_t>(count)));
+  for (size_t k = 0; list && k < count; ++k) {
+    PyObject* item = converted(state, inputs, results, k);
+    if (item == nullptr) return nullptr;
+    PyList_SetItem(list.get(), static_cast<Py_ssize_t>(k), item);
+  }
+  return list.release();
+}
+
+// Null with an exception set.
+jumar_results* results_of(const Program& program, const Inputs& inputs) {
   jumar_results* results = nullptr;
-  host.release_lock();
-  jumar_error* error = jumar_program_run(program->program, inputs.values().data(), inputs.values().size(),
-                                         host.table(), &results);
-  host.take_lock();
-  if (error != nullptr) {
-    raise(*state, error);
+  jumar_error* error = nullptr;
+  if (program.is_brief) {  // and makes no calls
+    error = jumar_program_run(program.program, inputs.values(), inputs.count(), nullptr, &results);
+  } else {
+    Host host(*program.state, program.python_calls);
+    host.release_lock();
+    error = jumar_program_run(program.program, inputs.values(), inputs.count(), host.table(), &results);
+    host.take_lock();
+  }
+  if (error != nullptr) raise(*program.state, error);
+  return results;
+}
+
+PyObject* run(PyObject* self, PyObject* sequence) {
+  const Program& program = *as_program(self);
+  const bool is_list = PyList_Check(sequence);
+  if (!is_list && !PyTuple_Check(sequence)) {
+    PyErr_SetString(PyExc_TypeError, "run takes a list or a tuple of inputs");
     return nullptr;
   }
-  PyObject* out = converted(*state, inputs, results);
+  const Py_ssize_t count = is_list ? PyList_Size(sequence) : PyTuple_Size(sequence);
+  Inputs inputs(program, count);
+  if (!(is_list ? inputs.add_list(sequence, count) : inputs.add_tuple(sequence, count))) return nullptr;
+  if (!inputs.add_tuple(program.constants, program.constant_count)) return nullptr;
+  jumar_results* results = results_of(program, inputs);
+  if (results == nullptr) return nullptr;
+  PyObject* out = converted_tuple(*program.state, inputs, results);
   jumar_results_free(results);
   return out;
+}
+
+PyObject* called(const Program& program, PyObject* list) {
+  const Py_ssize_t count = PyList_Size(list);
+  Inputs inputs(program, count);
+  const bool is_added = inputs.add_list(list, count);
+  // The caller's references go first, so that the call's own are the last ones.
+  if (PyList_SetSlice(list, 0, PyList_Size(list), nullptr) != 0 || !is_added) return nullptr;
+  if (!inputs.add_tuple(program.constants, program.constant_count)) return nullptr;
+  jumar_results* results = results_of(program, inputs);
+  if (results == nullptr) return nullptr;
+  PyObject* out = converted_list(*program.state, inputs, results);
+  jumar_results_free(results);
+  return out;
+}
+
+PyObject* raise_arguments() {
+  PyErr_SetString(PyExc_TypeError, "a program is called with one list of inputs");
+  return nullptr;
+}
+
+PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
+  const bool is_one_list = (count & kCountMask) == 1 && names == nullptr && PyList_Check(args[0]);
+  return is_one_list ? called(*as_program(self), args[0]) : raise_arguments();
+}
+
+// For callers that have a tuple: f(*args), PyObject_Call.
+PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
+  if (PyTuple_Size(args) != 1 || (kwargs != nullptr && PyDict_Size(kwargs) != 0)) return raise_arguments();
+  PyObject* list = PyTuple_GetItem(args, 0);
+  return vectorcall(self, &list, 1, nullptr);
 }
 
 PyObject* report(PyObject* self, PyObject*) {
@@ -165,12 +245,14 @@ PyObject* output_count(PyObject* self, void*) {
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
+  Py_VISIT(as_program(self)->attributes);
   Py_VISIT(as_program(self)->python_calls);
   Py_VISIT(as_program(self)->constants);
   return 0;
 }
 
 int clear(PyObject* self) {
+  Py_CLEAR(as_program(self)->attributes);
   Py_CLEAR(as_program(self)->python_calls);
   Py_CLEAR(as_program(self)->constants);
   return 0;
@@ -197,33 +279,52 @@ PyMethodDef kMethods[] = {
 PyGetSetDef kProperties[] = {
     {"input_count", input_count, nullptr, "Number of inputs, constants included.", nullptr},
     {"output_count", output_count, nullptr, "Number of results.", nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyType_Slot kSlots[] = {{Py_tp_methods, kMethods},
-                        {Py_tp_getset, kProperties},
-                        {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-                        {Py_tp_clear, reinterpret_cast<void*>(clear)},
-                        {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
-                        {Py_tp_doc, const_cast<char*>("A compiled graph; made by compile().")},
-                        {0, nullptr}};
+// Attributes can be set as on a function: AOTAutograd reads `_boxed_call`.
+PyMemberDef kMembers[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(Program, attributes), READONLY, nullptr},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Program, vectorcall), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+PyType_Slot kSlots[] = {
+    {Py_tp_call, reinterpret_cast<void*>(call)},
+    {Py_tp_members, kMembers},
+    {Py_tp_methods, kMethods},
+    {Py_tp_getset, kProperties},
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(clear)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+    {Py_tp_doc, const_cast<char*>("A compiled graph; made by compile(). Called with one list of inputs "
+                                  "it returns the list of results; the inputs' list is empty then.")},
+    {0, nullptr}};
 
 PyType_Spec kSpec = {"jumar._native.Program", sizeof(Program), 0,
-                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, kSlots};
+                     Py_TPFLAGS_DEFAULT | kHasVectorcall | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_HAVE_GC |
+                         Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                     kSlots};
 
 }  // namespace
 
 PyType_Spec* program_type_spec() { return &kSpec; }
 
-PyObject* new_program(State& state, jumar_program* program, PyObject* python_calls, PyObject* constants) {
+PyObject* new_program(State& state, jumar_program* program, const ProgramParts& parts) {
   auto* type = reinterpret_cast<PyTypeObject*>(state.program_type);
   PyObject* self = PyType_GenericAlloc(type, 0);
   if (self == nullptr) {
     jumar_program_free(program);
     return nullptr;
   }
-  as_program(self)->program = program;
-  as_program(self)->python_calls = Py_NewRef(python_calls);
-  as_program(self)->constants = Py_NewRef(constants);
+  Program& made = *as_program(self);
+  made.state = &state;
+  made.vectorcall = vectorcall;
+  made.program = program;
+  made.python_calls = Py_NewRef(parts.python_calls);
+  made.constants = Py_NewRef(parts.constants);
+  made.constant_count = PyTuple_Size(parts.constants);
+  made.is_brief = jumar_program_is_brief(program) != 0;
+  made.is_guarded = parts.is_guarded;
   return self;
 }
 

@@ -11,7 +11,14 @@ namespace jumar::python {
 // The type's specification, for PyType_FromModuleAndSpec.
 PyType_Spec* program_type_spec();
 
-// Takes the program; `python_calls` and `constants` are tuples, borrowed. Null with an exception set.
-PyObject* new_program(State& state, jumar_program* program, PyObject* python_calls, PyObject* constants);
+// What belongs to a program beside its code; borrowed.
+struct ProgramParts {
+  PyObject* python_calls;  // tuple
+  PyObject* constants;     // tuple
+  bool is_guarded;         // as TorchBridge::view takes it
+};
+
+// Takes the program. Null with an exception set.
+PyObject* new_program(State& state, jumar_program* program, const ProgramParts& parts);
 
 }  // namespace jumar::python

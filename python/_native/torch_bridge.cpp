@@ -110,6 +110,7 @@ bool TorchBridge::setup() {
   }
   if (void* library = dlopen("libtorch_python.so", RTLD_NOW | RTLD_NOLOAD)) {
     wrap_ = reinterpret_cast<WrapFn>(dlsym(library, "_Z16THPVariable_WrapRKN2at10TensorBaseE"));
+    wrap_moved_ = reinterpret_cast<WrapFn>(dlsym(library, "_Z16THPVariable_WrapON2at10TensorBaseE"));
     dlclose(library);
   }
   return true;
@@ -144,22 +145,23 @@ bool TorchBridge::is_tensor(PyObject* object) const {
   return PyObject_IsInstance(object, tensor_type_) == 1;
 }
 
-// True when the tensor must not be read through a pointer; an exception is set then.
-bool TorchBridge::refuse(PyObject* object, PyObject* error_type, Name name, uint8_t dtype_code) const {
+// True when the tensor must not be read through a pointer; an exception is set then. The same for
+// refuse_flags.
+bool TorchBridge::refuse_subclass(PyObject* object, PyObject* error_type, Name name) const {
   PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  if (type != tensor_type_ && type != parameter_type_) {
-    const Ref dispatch(PyObject_GetAttrString(type, "__torch_dispatch__"));
-    if (!dispatch || dispatch.get() != no_dispatch_) {
-      PyErr_Clear();
-      PyErr_Format(error_type, "%s is a %S, a tensor subclass with its own dispatch", full(name).c_str(),
-                   type);
-      return true;
-    }
-  }
+  if (type == tensor_type_ || type == parameter_type_) return false;
+  const Ref dispatch(PyObject_GetAttrString(type, "__torch_dispatch__"));
+  if (dispatch && dispatch.get() == no_dispatch_) return false;
+  PyErr_Clear();
+  PyErr_Format(error_type, "%s is a %S, a tensor subclass with its own dispatch", full(name).c_str(), type);
+  return true;
+}
+
+bool TorchBridge::refuse_flags(PyObject* object, PyObject* error_type, Name name, uint8_t dtype_code) const {
   const bool is_complex = dtype_code == kDlComplex;
   if (!is_complex && dtype_code != kDlFloat && dtype_code != kDlBFloat) return false;
   // A parameter is a leaf: it cannot be a view that negates.
-  if (!is_complex && type == parameter_type_) return false;
+  if (!is_complex && reinterpret_cast<PyObject*>(Py_TYPE(object)) == parameter_type_) return false;
   for (PyObject* test : {is_neg_, is_complex ? is_conj_ : nullptr}) {
     if (test == nullptr) continue;
     const Ref answer(PyObject_CallFunctionObjArgs(test, object, nullptr));
@@ -173,7 +175,8 @@ bool TorchBridge::refuse(PyObject* object, PyObject* error_type, Name name, uint
   return false;
 }
 
-bool TorchBridge::view(PyObject* object, PyObject* error_type, Name name, jumar_tensor* out) const {
+bool TorchBridge::view(PyObject* object, PyObject* error_type, Name name, bool is_guarded,
+                       jumar_tensor* out) const {
   DLTensor view;
   if (exchange_->view_of_object(object, &view) != 0) {
     PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
@@ -183,7 +186,8 @@ bool TorchBridge::view(PyObject* object, PyObject* error_type, Name name, jumar_
                  value != nullptr ? value : Py_None);
     return false;
   }
-  if (refuse(object, error_type, name, view.dtype.code)) return false;
+  if (refuse_subclass(object, error_type, name)) return false;
+  if (!is_guarded && refuse_flags(object, error_type, name, view.dtype.code)) return false;
   if (view.dtype.lanes != 1) {
     PyErr_Format(error_type, "%s has an element type that is not supported", full(name).c_str());
     return false;
@@ -205,7 +209,9 @@ PyObject* TorchBridge::wrapped(void* handle) const {
 }
 
 PyObject* TorchBridge::wrapped_and_deleted(jumar_results* results, size_t index, void* handle) const {
-  if (wrap_ != nullptr) return wrap_(handle);  // the results keep the handle and delete it
+  // The results keep the handle and delete it.
+  if (wrap_moved_ != nullptr) return wrap_moved_(handle);
+  if (wrap_ != nullptr) return wrap_(handle);
   const Ref capsule(PyCapsule_New(jumar_results_take_torch(results, index), nullptr, nullptr));
   if (!capsule) return nullptr;
   return PyObject_CallFunctionObjArgs(steal_handle_, capsule.get(), nullptr);

@@ -5,7 +5,9 @@
 // torch._C._aoti, which is slower. Nothing links to libtorch.
 //
 // A DLPack view does not tell of a pending conjugation or negation, and takes fake tensors and subclasses
-// that keep their data elsewhere, so these are refused before a pointer is taken.
+// that keep their data elsewhere, so these are refused before a pointer is taken. Asking a tensor for these
+// flags costs more than the view; where the inputs are `guarded`, whoever calls has done so: Dynamo's guards
+// compare them.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +37,7 @@ class TorchBridge {
   };
   // A view of a tensor's memory, valid while the tensor lives. False with an exception of type `error_type`
   // set.
-  bool view(PyObject* object, PyObject* error_type, Name name, jumar_tensor* out) const;
+  bool view(PyObject* object, PyObject* error_type, Name name, bool is_guarded, jumar_tensor* out) const;
   // The Python tensor for a borrowed libtorch handle; null with an exception set.
   PyObject* wrapped(void* handle) const;
   // As wrapped, but takes the handle's reference.
@@ -50,7 +52,8 @@ class TorchBridge {
  private:
   using WrapFn = PyObject* (*)(void* handle);
 
-  bool refuse(PyObject* object, PyObject* error_type, Name name, uint8_t dtype_code) const;
+  bool refuse_subclass(PyObject* object, PyObject* error_type, Name name) const;
+  bool refuse_flags(PyObject* object, PyObject* error_type, Name name, uint8_t dtype_code) const;
   PyObject* alias_of_other_type(PyObject* base, const jumar_output& output) const;
 
   PyObject* torch_ = nullptr;
@@ -63,6 +66,7 @@ class TorchBridge {
   PyObject* steal_handle_ = nullptr;
   const DLPackExchangeAPI* exchange_ = nullptr;
   WrapFn wrap_ = nullptr;
+  WrapFn wrap_moved_ = nullptr;  // leaves the handle without a tensor
 };
 
 }  // namespace jumar::python

@@ -81,23 +81,19 @@ def compile_graph(
     except Unprintable as refusal:
         return _eager(gm, kind, f"it has {refusal}", report)
     try:
-        program = _native.compile(captured.text, options, captured.python_calls, captured.constants)
+        # Dynamo's guards compare the flags of a graph's inputs with those of the example inputs, and a graph of
+        # inputs that have one is not captured. What arrives from autograd in a backward pass has no guards.
+        program = _native.compile(
+            captured.text, options, captured.python_calls, captured.constants, guarded=kind != "backward"
+        )
     except (_native.CompileError, _native.InternalError) as error:
         if _native.resolve_options(options)["fallback_on_error"] != "true":
             raise
         return _eager(gm, kind, str(error), report)
     if report is not None:
         report(_named_report(kind, program.report(), captured))
-    run = program.run
-
-    def call(args: list[Any]) -> Sequence[Any]:
-        try:
-            return run(args)
-        finally:
-            args.clear()
-
-    call._boxed_call = True  # type: ignore[attr-defined]
-    return call
+    program._boxed_call = True  # AOTAutograd: called with one list, which it empties
+    return program
 
 
 def _named_report(kind: str, text: str, captured: Captured) -> dict[str, Any]:

@@ -127,6 +127,7 @@ struct NumberCode {
 struct OutputCode {
   Output::Kind kind = Output::Kind::kNone;  // kTensor for every form of a tensor
   NumberOperand source;
+  bool is_last = true;  // of a tensor: no later output has the same root
 };
 
 struct CheckCode {
@@ -177,6 +178,7 @@ struct Code {
   std::vector<PreparedPlan::HostCalledOp> host_called;
   uint32_t dims_size = 0;
   uint32_t words_size = 0;  // of the longest launch
+  bool is_brief = false;    // PreparedPlan::is_brief
 };
 
 // Compiles a verified plan.

@@ -8,6 +8,8 @@ namespace {
 using plan::Storage;
 using plan::TensorId;
 
+constexpr int64_t kBriefBytes = 16 << 10;
+
 // Positions of arguments in the tables of one call.
 struct ArgTables {
   std::vector<uint32_t>& operands;
@@ -30,6 +32,7 @@ class Compiler {
     places();
     actions();
     tables();
+    code_->is_brief = is_brief();
     return std::move(code_);
   }
 
@@ -185,6 +188,10 @@ class Compiler {
     if (const TensorId* id = arg.as<TensorId>()) {
       code_->tensors[code_->tensors[id->index()].root].escapes = true;
       use(id->index());
+      for (OutputCode& before : code_->outputs)
+        if (before.source.kind == NumberOperand::Kind::kTensor &&
+            code_->tensors[before.source.index].root == code_->tensors[id->index()].root)
+          before.is_last = false;
       out = {Output::Kind::kTensor, {NumberOperand::Kind::kTensor, id->index(), 0}};
     } else if (arg.as<sym::Expr>()) {
       out = {Output::Kind::kInt, operand(arg)};
@@ -496,6 +503,33 @@ class Compiler {
     code_->tensors_by_stage.resize(last_stage_ + 1);
     for (size_t k = 0; k < code_->tensors.size(); ++k)
       code_->tensors_by_stage[code_->tensors[k].stage].push_back(static_cast<uint32_t>(k));
+  }
+
+  // What launches do is bounded by their grain, below which a launch is not worth another thread; but where
+  // one thread has to do it all the grain says nothing, so the bytes have to be few as well.
+  bool is_brief() const {
+    if (!code_->calls.empty()) return false;
+    int64_t bytes = 0;
+    for (const plan::Tensor& tensor : plan_.tensors) {
+      const std::optional<int64_t> own = const_bytes(tensor);
+      if (!own || *own > kBriefBytes) return false;
+      bytes += *own;
+    }
+    return bytes <= kBriefBytes &&
+           std::all_of(code_->launches.begin(), code_->launches.end(), [](const LaunchCode& launch) {
+             return std::ranges::all_of(launch.source->phases, [](const plan::LaunchPhase& phase) {
+               return phase.units.is_const() && phase.grain.is_const() &&
+                      phase.units.const_value() <= phase.grain.const_value();
+             });
+           });
+  }
+
+  // Nothing where the sizes depend on the call or the product leaves 63 bits.
+  static std::optional<int64_t> const_bytes(const plan::Tensor& tensor) {
+    int64_t bytes = ir::dtype_bytes(tensor.type.dtype);
+    for (const sym::Expr& size : tensor.type.sizes)
+      if (!size.is_const() || __builtin_mul_overflow(bytes, size.const_value(), &bytes)) return std::nullopt;
+    return bytes;
   }
 
   std::unique_ptr<Code> code_;

@@ -1,26 +1,18 @@
 #include "runtime/executor.h"
 
 #include "runtime/run.h"
+#include "support/spares.h"
 
 namespace jumar::runtime {
 
-// The frames that no call uses. A frame keeps its layouts and handles, so that the next call of the same
-// sizes does no work on expressions.
+// A frame keeps its layouts and handles, so that the next call of the same sizes does no work on expressions.
 struct PreparedPlan::Impl {
   std::unique_ptr<Code> code;
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Frame>> idle;
+  Spares<Frame> idle;
   std::atomic<int64_t> last_arena_bytes{0};
 
   std::unique_ptr<Frame> take_frame() {
-    {
-      std::lock_guard lock(mutex);
-      if (!idle.empty()) {
-        std::unique_ptr<Frame> frame = std::move(idle.back());
-        idle.pop_back();
-        return frame;
-      }
-    }
+    if (std::unique_ptr<Frame> idle_frame = idle.take()) return idle_frame;
     auto frame = std::make_unique<Frame>();
     frame->values = code->program.initial_values();
     frame->numbers.assign(code->plan.numbers.size(), 0);
@@ -33,11 +25,6 @@ struct PreparedPlan::Impl {
     frame->entry_numbers.assign(code->entries.size(), 0);
     frame->words.assign(code->words_size, 0);
     return frame;
-  }
-
-  void give_frame(std::unique_ptr<Frame> frame) {
-    std::lock_guard lock(mutex);
-    idle.push_back(std::move(frame));
   }
 };
 
@@ -59,6 +46,7 @@ const plan::Plan& PreparedPlan::plan() const { return impl_->code->plan; }
 const std::vector<PreparedPlan::HostCalledOp>& PreparedPlan::host_called_ops() const {
   return impl_->code->host_called;
 }
+bool PreparedPlan::is_brief() const { return impl_->code->is_brief; }
 int64_t PreparedPlan::last_arena_bytes() const {
   return impl_->last_arena_bytes.load(std::memory_order_relaxed);
 }
@@ -75,7 +63,7 @@ std::optional<RunError> PreparedPlan::run(std::span<const InputValue> inputs, st
     if (frame->arena)
       impl_->last_arena_bytes.store(frame->arena_plans.front().layout.total_bytes, std::memory_order_relaxed);
   }
-  impl_->give_frame(std::move(frame));
+  impl_->idle.give(std::move(frame));
   if (error)
     for (Output& output : outputs) output.drop();
   return error;

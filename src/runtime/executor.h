@@ -192,6 +192,9 @@ class PreparedPlan {
   std::optional<RunError> run(std::span<const InputValue> inputs, std::span<Output> outputs,
                               HostCalls* host) const;
 
+  // Whether every call ends within some microseconds: it calls no operators and works on a few kilobytes.
+  bool is_brief() const;
+
   // Bytes of the planned arena of the most recent call that has ended; 0 before.
   int64_t last_arena_bytes() const;
 

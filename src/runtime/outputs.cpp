@@ -51,7 +51,7 @@ bool Run::give_outputs(std::span<Output> outputs) {
     const OutputCode& code = code_.outputs[k];
     Output& output = outputs[k];
     if (code.kind == Output::Kind::kTensor) {
-      if (!give_tensor(code.source.index, output)) return false;
+      if (!give_tensor(code.source.index, code.is_last, output)) return false;
       continue;
     }
     output.kind = code.kind;
@@ -73,12 +73,12 @@ bool Run::give_outputs(std::span<Output> outputs) {
   return true;
 }
 
-bool Run::give_tensor(uint32_t tensor, Output& output) {
+bool Run::give_tensor(uint32_t tensor, bool is_last, Output& output) {
   const TensorCode& t = code_.tensors[tensor];
   const TensorCode& root = code_.tensors[t.root];
   TensorState& state = frame_.tensors[t.root];
   if (root.place != Place::kInput && !state.host.object)
-    return torch_ ? give_handle(tensor, output) : give_managed(tensor, output);
+    return torch_ ? give_handle(tensor, is_last, output) : give_managed(tensor, output);
   output.kind = Output::Kind::kAlias;
   if (root.place == Place::kInput) {
     output.input = root.input;
@@ -93,16 +93,21 @@ bool Run::give_tensor(uint32_t tensor, Output& output) {
   return true;
 }
 
-bool Run::give_handle(uint32_t tensor, Output& output) {
+// The call's own reference is given away with the last output that needs it.
+bool Run::give_handle(uint32_t tensor, bool is_last, Output& output) {
   const TensorCode& t = code_.tensors[tensor];
+  output.kind = Output::Kind::kTensor;
+  output.dtype = t.dtype;
+  if (is_last && t.base == kNoIndex && !is_lent(tensor)) {
+    output.tensor = std::move(frame_.tensors[tensor].handle);
+    return true;
+  }
   torch::Handle handle = handle_of(tensor);
   torch::Handle given = nullptr;
   // A view with another element type can't be made of a handle, so its elements are copied.
   bool ok = handle && (is_lent(tensor) ? torch_->aoti_torch_clone_preserve_strides(handle, &given)
                                        : torch_->aoti_torch_new_tensor_handle(handle, &given)) == 0;
   if (!ok) return fail(RunError::Kind::kMemory, fmt::format("no memory for %{}", name_of(tensor)));
-  output.kind = Output::Kind::kTensor;
-  output.dtype = t.dtype;
   output.tensor = torch::Tensor(*torch_, given);
   return true;
 }

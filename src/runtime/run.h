@@ -37,7 +37,7 @@ struct Frame {
   Block arena;
   std::vector<uint64_t> words;
   IndexStatus status;
-  uint32_t threads = 1;
+  uint32_t threads = 0;  // of libtorch, during a call; 0 before it is asked
   // Scratch of calls.
   std::vector<torch::Handle> handles;
   std::vector<torch::Tensor> temporaries;
@@ -77,6 +77,7 @@ class Run {
   // steps.cpp
   bool launch(const LaunchCode& launch);
   bool run_units(const LaunchCode& launch, int64_t begin, int64_t end, int64_t grain, void** args);
+  bool has_threads();
   bool index_failure(const LaunchCode& launch);
   bool bind(const BindCode& bind);
   bool bound_number(const BindCode& bind, int64_t& found);
@@ -114,8 +115,8 @@ class Run {
   bool take_host_tensor(const CallCode& call, uint32_t tensor, torch::Tensor handle, HostReference host,
                         TensorView view);
   // outputs.cpp
-  bool give_tensor(uint32_t tensor, Output& output);
-  bool give_handle(uint32_t tensor, Output& output);
+  bool give_tensor(uint32_t tensor, bool is_last, Output& output);
+  bool give_handle(uint32_t tensor, bool is_last, Output& output);
   bool give_managed(uint32_t tensor, Output& output);
 
   bool fail(RunError::Kind kind, std::string message, std::optional<uint32_t> step = std::nullopt) {

@@ -21,7 +21,7 @@ void run_range(int64_t begin, int64_t end, void* context) {
 }  // namespace
 
 bool Run::execute() {
-  if (torch_ && !code_.launches.empty()) torch_->torch_get_num_threads(&frame_.threads);
+  frame_.threads = 0;
   for (const Action& action : code_.actions) {
     bool ok = true;
     switch (action.kind) {
@@ -80,7 +80,7 @@ bool Run::launch(const LaunchCode& launch) {
 }
 
 bool Run::run_units(const LaunchCode& launch, int64_t begin, int64_t end, int64_t grain, void** args) {
-  if (!torch_ || frame_.threads == 1 || end - begin <= grain) {
+  if (end - begin <= grain || !has_threads()) {
     launch.kernel(begin, end, args);
     return true;
   }
@@ -88,6 +88,13 @@ bool Run::run_units(const LaunchCode& launch, int64_t begin, int64_t end, int64_
   if (torch_->torch_parallel_for(begin, end, grain, run_range, &call) == 0) return true;
   return fail(RunError::Kind::kOpFailed,
               fmt::format("libtorch's thread pool failed in @{}", launch.source->kernel), launch.step);
+}
+
+// libtorch is asked once per call, and only where a launch is worth a second thread.
+bool Run::has_threads() {
+  if (!torch_) return false;
+  if (frame_.threads == 0 && torch_->torch_get_num_threads(&frame_.threads) != 0) frame_.threads = 1;
+  return frame_.threads > 1;
 }
 
 bool Run::index_failure(const LaunchCode& launch) {

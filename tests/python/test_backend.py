@@ -89,8 +89,27 @@ def test_a_graph_that_text_cannot_say_runs_eagerly_with_a_warning():
     assert torch.equal(result, x + 1)
 
 
+def test_a_negated_view_after_a_plain_one_is_another_graph():
+    values = torch.complex(torch.zeros(4), torch.arange(4.0))
+    function = compiled(lambda x: x + 1)
+    assert torch.equal(function(values.imag), values.imag + 1)
+    negated = values.conj().imag
+    assert negated.is_neg() and negated.stride() == values.imag.stride()
+    with pytest.warns(UserWarning, match="runs eagerly: it has an input with a pending conjugation"):
+        result = function(negated)
+    assert torch.equal(result, negated + 1)
+
+
+def test_a_negated_gradient_is_not_read_as_it_lies():
+    x = torch.ones(4, requires_grad=True)
+    y = compiled(lambda x: x * 3)(x)
+    gradient = torch._neg_view(torch.arange(4.0))
+    with pytest.raises(jumar.InputError, match="negation"):
+        y.backward(gradient)
+
+
 def test_a_failing_compilation_is_an_error_or_an_eager_run(monkeypatch):
-    def fail(*args):
+    def fail(*args, **kwargs):
         raise jumar.CompileError("no such luck")
 
     monkeypatch.setattr("jumar._native.compile", fail)

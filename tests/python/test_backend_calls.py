@@ -314,7 +314,7 @@ def test_bad_options_are_named_with_what_is_allowed(options, parts):
 
 
 def test_a_bug_names_a_reproducer_and_may_fall_back(monkeypatch):
-    def fail(*args):
+    def fail(*args, **kwargs):
         raise jumar.InternalError("a broken invariant; the input is in /tmp/reproducer")
 
     monkeypatch.setattr("jumar._native.compile", fail)

@@ -41,6 +41,14 @@ RETURNS_INPUT = """graph @main {
 }
 """
 
+RELU = """graph @main {
+  schema aten.relu.default(Tensor self) -> (Tensor)
+  %x: f32[16] = input 0
+  %y: f32[16] = aten.relu.default(%x)
+  return %y
+}
+"""
+
 EMBEDDING = """graph @main {
   schema aten.index.Tensor(Tensor self, Tensor?[] indices) -> (Tensor)
   %x: f32[10, 4] = input 0
@@ -73,6 +81,66 @@ def test_runs_with_symbols():
         assert double == 2 * rows
         assert y.stride() == (3, 1) and not y.requires_grad
     assert program.input_count == 2 and program.output_count == 2
+
+
+def test_a_call_with_a_list_empties_it():
+    program = compiled(NEGATE)
+    x = torch.randn(5, 3)
+    before = sys.getrefcount(x)
+    for arguments in ([5, x], [5, torch.randn(5, 3), x], ["text", x], [6, x]):
+        wrong = len(arguments) != 2 or arguments[0] != 5
+        if wrong:
+            with pytest.raises(_native.InputError):
+                program(arguments)
+        else:
+            y, double = program(arguments)
+            assert torch.equal(y, -x) and double == 10
+        assert arguments == []
+    assert sys.getrefcount(x) == before
+    assert isinstance(program([5, x]), list) and isinstance(program(*[[5, x]]), list)
+    for call in (lambda: program(), lambda: program((5, x)), lambda: program([5, x], 1), lambda: program(inputs=[5, x])):
+        with pytest.raises(TypeError, match="one list"):
+            call()
+
+
+def test_more_inputs_than_a_call_keeps_on_the_stack():
+    inputs = "".join(f"  %x{k}: f32[4] = input {k}\n" for k in range(40))
+    outputs = ", ".join(f"%x{k}" for k in range(40))
+    tensors = [torch.randn(4) for _ in range(40)]
+    found = compiled(f"graph @main {{\n{inputs}  return {outputs}\n}}\n", constants=tensors[30:])(tensors[:30])
+    assert all(a is b for a, b in zip(found, tensors)) and len(found) == 40
+
+
+def test_a_list_that_shrinks_while_it_is_read_is_an_error():
+    class Shrinking(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            arguments.clear()
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    x = torch.randn(4, 8).as_subclass(Shrinking)
+    arguments = [x, torch.randn(8, 5)]
+    with pytest.raises(IndexError):
+        compiled(MATMUL)(arguments)
+
+
+def test_attributes_can_be_set_on_a_program():
+    program = compiled(RELU)
+    program._boxed_call = True
+    assert program._boxed_call and vars(program) == {"_boxed_call": True}
+    program.itself = program
+    watch = weakref.ref(program.__dict__.setdefault("tensor", torch.ones(2)))
+    del program
+    gc.collect()
+    assert watch() is None
+
+
+def test_guarded_inputs_are_not_asked_for_flags():
+    x = torch.complex(torch.zeros(16), torch.arange(16.0)).conj().imag
+    text = RELU.replace("%x: f32[16]", "%x: f32[16]{2}")
+    with pytest.raises(_native.InputError, match="negation"):
+        compiled(text).run([x])
+    compiled(text, guarded=True).run([x])
 
 
 def test_calls_an_operator():
@@ -268,6 +336,24 @@ def test_threads_run_one_program_at_once():
             x = torch.randn(4, 8, generator=generator)
             w = torch.randn(8, 5, generator=generator)
             if not torch.allclose(program.run([x, w])[0], x @ w, atol=1e-5):
+                failures.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_threads_run_one_brief_program_at_once():
+    program = compiled(RELU)
+    failures = []
+
+    def work(seed):
+        x = torch.full((16,), float(seed))
+        for _ in range(2000):
+            if program([x])[0][0].item() != seed:
                 failures.append(seed)
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]

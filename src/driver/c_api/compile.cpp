@@ -75,7 +75,9 @@ jumar_error* jumar_compile(jumar_context* context, const char* text, size_t leng
     if (!resolved.ok()) return driver::new_error(resolved.error());
     auto compiled = context->context->compile(graph, *resolved);
     if (!compiled.ok()) return driver::new_error(compiled.error());
-    *program = new jumar_program{std::move(*compiled)};
+    auto shared = std::make_shared<jumar_shared_program>();
+    shared->graph = std::move(*compiled);
+    *program = new jumar_program{std::move(shared)};
     return nullptr;
   };
   return driver::guarded(compile, [&](const std::string& message) {
@@ -87,15 +89,18 @@ jumar_error* jumar_compile(jumar_context* context, const char* text, size_t leng
 void jumar_program_free(jumar_program* program) { delete program; }
 
 size_t jumar_program_input_count(const jumar_program* program) {
-  return program->graph->plan().input_count();
+  return program->graph().plan().input_count();
 }
 size_t jumar_program_output_count(const jumar_program* program) {
-  return program->graph->plan().output_count();
+  return program->graph().plan().output_count();
 }
-const char* jumar_program_report(const jumar_program* program) { return program->graph->report().c_str(); }
-const char* jumar_program_plan(const jumar_program* program) { return program->graph->plan_text().c_str(); }
+const char* jumar_program_report(const jumar_program* program) { return program->graph().report().c_str(); }
+const char* jumar_program_plan(const jumar_program* program) { return program->graph().plan_text().c_str(); }
+int32_t jumar_program_is_brief(const jumar_program* program) {
+  return program->graph().plan().is_brief() ? 1 : 0;
+}
 int64_t jumar_program_arena_bytes(const jumar_program* program) {
-  return program->graph->plan().last_arena_bytes();
+  return program->graph().plan().last_arena_bytes();
 }
 
 int jumar_main(int argc, char** argv) { return driver::command_line(argc, argv); }

@@ -15,10 +15,6 @@ using runtime::HostArg;
 using runtime::InputValue;
 using runtime::Output;
 
-struct jumar_results {
-  std::vector<Output> outputs;
-};
-
 struct jumar_host_results {
   runtime::HostResults* results;
   std::string problem;  // what the host gave that cannot be taken
@@ -206,21 +202,23 @@ void jumar_host_results_add_int(jumar_host_results* results, int64_t value) {
 jumar_error* jumar_program_run(const jumar_program* program, const jumar_value* inputs, size_t input_count,
                                const jumar_host* host, jumar_results** results) {
   return driver::guarded([&]() -> jumar_error* {
-    const runtime::PreparedPlan& plan = program->graph->plan();
-    std::vector<InputValue> values(input_count);
+    const runtime::PreparedPlan& plan = program->graph().plan();
+    std::unique_ptr<jumar_results> out = program->shared->results.take();
+    if (!out) out = std::make_unique<jumar_results>();
+    out->inputs.resize(input_count);
     for (size_t k = 0; k < input_count; ++k) {
-      if (jumar_error* error = converted(inputs[k], k, values[k])) return error;
+      if (jumar_error* error = converted(inputs[k], k, out->inputs[k])) return error;
     }
-    auto out = std::make_unique<jumar_results>();
     out->outputs.resize(plan.output_count());
     const jumar_host none{};
     HostAdapter adapter(host != nullptr ? *host : none);
     const std::optional<runtime::RunError> error =
-        plan.run(values, out->outputs, host != nullptr ? &adapter : nullptr);
+        plan.run(out->inputs, out->outputs, host != nullptr ? &adapter : nullptr);
     if (error && !adapter.problem().empty()) {
       return driver::new_error(JUMAR_ERROR_RESULT, "run", adapter.problem());
     }
     if (error) return driver::new_error(*error);
+    out->shared = program->shared;
     *results = out.release();
     return nullptr;
   });
@@ -256,4 +254,9 @@ void* jumar_results_take_torch(jumar_results* results, size_t index) {
   return results->outputs[index].tensor.release();
 }
 
-void jumar_results_free(jumar_results* results) { delete results; }
+void jumar_results_free(jumar_results* results) {
+  if (results == nullptr) return;
+  const std::shared_ptr<jumar_shared_program> shared = std::move(results->shared);
+  for (Output& output : results->outputs) output.drop();
+  shared->results.give(std::unique_ptr<jumar_results>(results));
+}

@@ -27,6 +27,24 @@ TEST(Executor, RunsAStaticPlan) {
   EXPECT_EQ(plan->last_arena_bytes(), 64);
 }
 
+TEST(Executor, IsBriefWithFewBytesAndUnitsAndNoCalls) {
+  auto is_brief = [](const char* size, const char* launch) {
+    auto plan =
+        prepared(fmt::format("plan @m symbols(s0 in [2, 64]) {{ %n: int(s0) = input 0 %x: f32[{0}] = "
+                             "input 1 %y: f32[{0}] = output {1} return %y }}",
+                             size, launch));
+    EXPECT_TRUE(plan);
+    return plan && plan->is_brief();
+  };
+  EXPECT_TRUE(is_brief("16", "launch @double(%x, %y) units 16 grain 16"));
+  EXPECT_FALSE(is_brief("16", "launch @double(%x, %y) units 16 grain 8"));
+  EXPECT_FALSE(is_brief("16", "launch @double(%x, %y) units s0 grain 64"));
+  EXPECT_FALSE(is_brief("s0", "launch @double(%x, %y) units 16 grain 16"));
+  EXPECT_FALSE(is_brief("4096", "launch @double(%x, %y) units 1 grain 1"));
+  EXPECT_FALSE(is_brief("4611686018427387904", "launch @double(%x, %y) units 1 grain 1"));
+  EXPECT_FALSE(is_brief("16", "launch @double(%x, %y) units 16 grain 16 python 0(%y)"));
+}
+
 constexpr const char* kDynamic = R"(plan @m symbols(s0 in [2, 64], s1 in [0, inf]) {
   %n: int(s0 + 1) = input 0
   %x: f32[s0, 2*s1] = input 1

@@ -1,0 +1,51 @@
+// Objects that serve one caller at a time and are kept for the next.
+//
+//   std::unique_ptr<Frame> frame = spares.take();      // null when none is kept
+//   if (!frame) frame = make_frame();
+//   ...
+//   spares.give(std::move(frame));
+//
+// The object given back last is the next one taken: its memory is the likeliest to be in a cache. While one
+// thread at a time takes and gives, there is one object and no lock. All functions may be called from several
+// threads.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace jumar {
+
+template <class T>
+class Spares {
+ public:
+  Spares() = default;
+  ~Spares() { delete last_.load(std::memory_order_acquire); }
+  Spares(const Spares&) = delete;
+  Spares& operator=(const Spares&) = delete;
+
+  std::unique_ptr<T> take() {
+    if (T* last = last_.exchange(nullptr, std::memory_order_acq_rel)) return std::unique_ptr<T>(last);
+    std::lock_guard lock(mutex_);
+    if (others_.empty()) return nullptr;
+    std::unique_ptr<T> other = std::move(others_.back());
+    others_.pop_back();
+    return other;
+  }
+
+  void give(std::unique_ptr<T> object) {
+    std::unique_ptr<T> other(last_.exchange(object.release(), std::memory_order_acq_rel));
+    if (!other) return;
+    std::lock_guard lock(mutex_);
+    others_.push_back(std::move(other));
+  }
+
+ private:
+  std::atomic<T*> last_{nullptr};
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<T>> others_;
+};
+
+}  // namespace jumar
