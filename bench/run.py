@@ -19,6 +19,7 @@ import json
 import math
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -61,6 +62,19 @@ def compile_with(backend: str, module, seconds: dict):
     )
 
 
+def inductor_counts(codes: list[str]) -> tuple[int, int]:
+    """Calls of generated functions and of operators in the bodies of inductor's wrappers."""
+    kernels = calls = 0
+    for code in codes:
+        for line in code[code.index("def call("):].splitlines():
+            line = line.strip()
+            if re.match(r"cpp_fused\w*\(", line):
+                kernels += 1
+            elif re.search(r"(extern_kernels\.\w+|torch\.ops\.[\w.]+)\(", line):
+                calls += 1
+    return kernels, calls
+
+
 def child_first_call(model: str, backend: str, threads: int) -> dict:
     import resource
 
@@ -70,12 +84,18 @@ def child_first_call(model: str, backend: str, threads: int) -> dict:
     torch.set_num_threads(threads)
     module, inputs = MODELS[model]()
     seconds: dict = {}
+    codes: list[str] = []
     with torch.no_grad():
         expected = module(*inputs)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         compiled = compile_with(backend, module, seconds)
         start = time.perf_counter()
-        got = compiled(*inputs)
+        if backend == "inductor":
+            from torch._inductor.utils import run_and_get_code
+
+            got, codes = run_and_get_code(compiled, *inputs)
+        else:
+            got = compiled(*inputs)
         first = time.perf_counter() - start
         for _ in range(3):
             compiled(*inputs)
@@ -86,6 +106,8 @@ def child_first_call(model: str, backend: str, threads: int) -> dict:
         "peak_children_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024,
         "base_mb": before / 1024,
     }
+    if backend == "inductor":
+        out["kernels"], out["calls"] = inductor_counts(codes)
     if backend == "jumar":
         out["inner_s"] = seconds.get("inner", 0.0)
         stages: dict = {}
@@ -208,7 +230,7 @@ def markdown(result: dict, threads: list[int]) -> str:
     out = [f"Date {time.strftime('%Y-%m-%d')}; {cpu_name()}, {os.cpu_count()} cores; torch {torch.__version__}; load "
            f"average {result['load_before'][0]:.1f} before, {result['load_after'][0]:.1f} after.", ""]
     out += ["| model | error | inner compile s (cold / warm) | first call s: aot_eager / inductor / jumar | peak MB: "
-            "inductor / jumar | kernels + calls |", "|---|---|---|---|---|---|"]
+            "inductor / jumar | kernels + calls: inductor / jumar |", "|---|---|---|---|---|---|"]
     for model, row in result["models"].items():
         jumar, warm, inductor, aot = row["jumar"], row["jumar_warm"], row["inductor"], row["aot_eager"]
         if any("failed" in r for r in (jumar, warm, inductor, aot)):
@@ -219,7 +241,7 @@ def markdown(result: dict, threads: list[int]) -> str:
             f"| {model} | {jumar['error']:.1e} | {jumar['inner_s']:.2f} / {warm['inner_s']:.2f} | "
             f"{aot['first_call_s']:.1f} / {inductor['first_call_s']:.1f} / {jumar['first_call_s']:.1f} | "
             f"{max(inductor['peak_mb'], inductor['peak_children_mb']):.0f} / {jumar['peak_mb']:.0f} | "
-            f"{jumar['kernels']} + {jumar['calls']} |")
+            f"{inductor['kernels']} + {inductor['calls']} / {jumar['kernels']} + {jumar['calls']} |")
     for count in threads:
         out += ["", f"Steady state, {count} thread{'s' if count > 1 else ''}, median ms per call:", "",
                 "| model | eager | inductor | jumar | inductor / jumar |", "|---|---|---|---|---|"]
