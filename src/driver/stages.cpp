@@ -162,7 +162,7 @@ void Stages::tile(loop::Program& program, const jit::CpuTarget& target) {
 void Stages::note_items(const loop::Program& program) {
   for (const loop::Item& item : program.items) {
     if (const auto* kernel = std::get_if<loop::Kernel>(&item)) {
-      Report::Kernel row{kernel->name, kernel->origin, kernel->nests.size(), 0, 0, ""};
+      Report::Kernel row{kernel->name, kernel->origin, kernel->nests.size(), 0, 0, kernel->is_serial, ""};
       for (const loop::Nest& nest : kernel->nests) {
         row.stages += nest.stages.size();
         for (const loop::Stage& stage : nest.stages) row.lines += stage.body.size();

@@ -52,11 +52,11 @@ class Fusion {
            context_.options.max_fusions;
   }
 
-  // The only nest of a live kernel.
+  // The only nest of a live kernel. What is serial has been joined already and is left alone.
   loop::Nest* single_nest(GroupId id) {
     if (!id.valid() || !dependence_.groups[id].alive) return nullptr;
     loop::Kernel* kernel = dependence_.groups[id].kernel();
-    return kernel && kernel->nests.size() == 1 ? &kernel->nests[0] : nullptr;
+    return kernel && !kernel->is_serial && kernel->nests.size() == 1 ? &kernel->nests[0] : nullptr;
   }
 
   void refuse(GroupId producer, GroupId consumer, std::string reason) {
@@ -68,7 +68,7 @@ class Fusion {
 
   void inline_into(GroupId consumer) {
     loop::Kernel* kernel = dependence_.groups[consumer].kernel();
-    if (!kernel) return;
+    if (!kernel || kernel->is_serial) return;
     bool changed = false;
     for (loop::Nest& nest : kernel->nests) {
       std::set<BufferId> loaded;
@@ -318,7 +318,7 @@ class Fusion {
 
   void clean(GroupId id) {
     loop::Kernel* kernel = dependence_.groups[id].alive ? dependence_.groups[id].kernel() : nullptr;
-    if (!kernel) return;
+    if (!kernel || kernel->is_serial) return;
     auto needed = [&](BufferId buffer) { return needed_elsewhere(id, buffer); };
     for (loop::Nest& nest : kernel->nests) {
       fold_conversions(program_, nest);

@@ -147,9 +147,11 @@ struct Nest {
   std::optional<Tiling> tiling;
 };
 
-// One launch. Nests of one kernel don't depend on each other: they may run at once.
+// One launch. Nests of a kernel don't depend on each other: they may run at once. Those of a serial kernel
+// run in order, on one thread, and each sees what the earlier ones stored.
 struct Kernel {
   std::string name;
+  bool is_serial = false;
   std::vector<Nest> nests;
   std::string origin;  // the graph nodes it computes; informative
 };

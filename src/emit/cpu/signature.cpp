@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "loop/walk.h"
+#include "tile/units.h"
 
 namespace jumar::emit::cpu {
 namespace {
@@ -48,14 +49,6 @@ class Collector {
   KernelSignature& out_;
 };
 
-Expr units_of(sym::Context& cx, const loop::Nest& nest) {
-  const loop::Tiling& tiling = *nest.tiling;
-  Expr units = cx.constant(1);
-  for (uint32_t k = 0; k < tiling.parallel; ++k) units = cx.mul(units, nest.kept[k].extent);
-  if (tiling.block_elems == 0) return units;
-  return cx.mul(units, cx.ceildiv(nest.kept[tiling.parallel].extent, cx.constant(tiling.block_elems)));
-}
-
 // Buffers that two nests store to, whatever the mode, make the nests collide unless each stores its own part,
 // which only stores of mode `set` promise.
 bool nests_collide(const loop::Kernel& kernel) {
@@ -88,9 +81,14 @@ KernelSignature signature(const loop::Program& program, const loop::Kernel& kern
     CHECK(nest.tiling && nest.tiling->stages.size() == nest.stages.size(), "kernel '{}' is not tiled",
           kernel.name);
     collector.nest(nest);
-    out.nest_units.push_back(units_of(cx, nest));
+    out.nest_units.push_back(tile::units_of(cx, nest));
     out.units = cx.add(out.units, out.nest_units.back());
     grain = grain == 0 ? nest.tiling->grain : std::min(grain, nest.tiling->grain);
+  }
+  if (kernel.is_serial) {
+    out.units = cx.constant(1);
+    out.grain = cx.constant(1);
+    return out;
   }
   out.grain =
       nests_collide(kernel) ? cx.max(out.units, cx.constant(1)) : cx.constant(std::max<int64_t>(grain, 1));

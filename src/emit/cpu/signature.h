@@ -9,7 +9,7 @@
 //
 // Units of the nests are counted one after the other. They may run at once and in any order. A nest whose
 // points would collide has one unit; where nests of one kernel collide with each other, `grain` is all units,
-// so that one thread runs them in order.
+// so that one thread runs them in order. A serial kernel is one unit, which runs all units of its nests.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct KernelSignature {
   bool checks = false;
   sym::Expr units;
   sym::Expr grain;                    // least units per thread
-  std::vector<sym::Expr> nest_units;  // of each nest; `units` is their sum
+  std::vector<sym::Expr> nest_units;  // of each nest; `units` is their sum unless the kernel is serial
 };
 
 // Every nest must have a tiling.

@@ -377,6 +377,40 @@ TEST(Interpreter, NestsOfOneKernelMayNotMeet) {
   EXPECT_NE(result.error().message.find("nest 1"), std::string::npos);
 }
 
+TEST(Interpreter, NestsOfASerialKernelRunInOrder) {
+  Program program = golden("serial");
+  std::vector<double> x = input(program, {}, 0);
+  Result<ProgramResult> result = run_program(program, {});
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  double mean = 0;
+  for (double value : x) mean += value / 64;
+  std::vector<double> y = output(*result, 0);
+  for (size_t k = 0; k < 64; ++k) EXPECT_NEAR(y[k], x[k] - mean, 1e-5);
+}
+
+// Each nest is watched as a kernel by itself: what a nest before it did is past, what another point of its
+// own does is not.
+TEST(Interpreter, SerialKernelsAreWatchedNestByNest) {
+  const std::string begin = "loop @main { %y: f32[4] = output kernel @k serial { nest (i0 in 4) { stage { ";
+  const std::string end = " } } } return %y }";
+  const std::string first = "%0: f32 = const 1.0 store %y[i0], %0";
+  const std::string next = " } } nest (i0 in 4) { stage { ";
+  Result<ProgramResult> result = run_program_text(
+      begin + first + next + "%0: f32 = const 2.0 store %y[3 - i0], %0 if i0 < 3 store.add %y[3 - i0], %0" +
+          end,
+      {});
+  ASSERT_TRUE(result.ok()) << result.error().text();
+  EXPECT_EQ(output(*result, 0), (std::vector<double>{3, 4, 4, 4}));
+  result = run_program_text(begin + first + next + "%0: f32 = load %y[3 - i0] store %y[i0], %0" + end, {});
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, "race");
+  EXPECT_NE(result.error().message.find("nest 1"), std::string::npos) << result.error().text();
+  result = run_program_text(
+      begin + first + " if i0 < 3" + next + "%0: f32 = load %y[i0] store %y[i0], %0" + end, {});
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, "poison");
+}
+
 TEST(Interpreter, InputsMustBeAsDeclared) {
   Program program = golden("softmax");
   ProgramRunner runner(program, {});

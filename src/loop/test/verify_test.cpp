@@ -56,6 +56,15 @@ constexpr Broken kBroken[] = {
      "%0 belongs to stage 0, which has inner axes"},
     {"", BODY("%0: f32 = const 0.0 %1: f32 = load %x[%0]"), "%0 is no integer and can't be in an expression"},
     {"", BODY("%0: f32 = load %x[s1]"), "symbol s1 is not known here"},
+    // What the nests of a kernel know of each other.
+    {"",
+     "kernel @k { nest (i0 in s0) { stage { %0: f32 = const 0.0 store %t[8*i0], %0 } } "
+     "nest (i0 in s0) { stage { %0: f32 = load %t[8*i0] } } }",
+     "kernel @k, nest 1, stage 0, `%0: f32 = load %t[8*i0]`: nothing has written %t before"},
+    {"",
+     "kernel @k serial { nest (i0 in s0) { stage { %0: f32 = load %t[8*i0] } } "
+     "nest (i0 in s0) { stage { %0: f32 = const 0.0 store %t[8*i0], %0 } } }",
+     "kernel @k, nest 0, stage 0, `%0: f32 = load %t[8*i0]`: nothing has written %t before"},
     // Types.
     {"", BODY("%0: f64 = load %x[i0]"), "the buffer's elements are f32"},
     {"", BODY("%0: f64 = const 0.0 store %t[i0], %0"), "the buffer's elements are f32"},
@@ -130,6 +139,18 @@ TEST(LoopVerify, BrokenProgramsAreRefused) {
     EXPECT_NE(status.error().message.find(broken.message), std::string::npos)
         << "wanted: " << broken.message << "\ngot:    " << status.error().message;
   }
+}
+
+TEST(LoopVerify, NestsOfASerialKernelReadWhatEarlierOnesWrote) {
+  const Broken sound = {
+      "",
+      "kernel @k serial { nest (i0 in s0) { stage { %0: f32 = const 0.0 store %t[8*i0], %0 } } "
+      "nest (i0 in s0) { stage { %0: f32 = load %t[8*i0] store.add %t[8*i0], %0 } } }",
+      ""};
+  Result<Program> program = read_program(framed(sound));
+  ASSERT_TRUE(program.ok()) << program.error().text();
+  const Status status = verify(*program);
+  EXPECT_TRUE(status.ok()) << status.error().text();
 }
 
 TEST(LoopVerify, MessagesNameThePlace) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "emit/cpu/test/native_program.h"
+#include "tile/tile_cpu.h"
 
 namespace jumar::emit::cpu {
 namespace {
@@ -699,6 +700,126 @@ TEST(Kernel, TotalSum) {
 }
 )",
                      kSizes);
+}
+
+// Every nest reads what the one before it stored, from end to end.
+const char* const kSerial = R"(loop @main $S{
+  %x: f32[$N] = input 0
+  %mean: f32[] = temp
+  %c: f32[$N] = temp
+  %sums: f32[$N] = temp
+  %y: f32[$N] = output
+  kernel @k serial {
+    nest () {
+      stage (r0 in $N) {
+        %0: f32 = load %x[r0]
+        %1: f32 = reduce sum %0
+      }
+      stage {
+        %2: i64 = index $N + 1
+        %3: f32 = cast %2
+        %4: f32 = div %1, %3
+        store %mean[0], %4
+      }
+    }
+    nest (i0 in $N) {
+      stage {
+        %0: f32 = load %x[i0]
+        %1: f32 = load %mean[0]
+        %2: f32 = sub %0, %1
+        store %c[i0], %2
+      }
+    }
+    nest () {
+      stage (r0 in $N) {
+        %0: f32 = load %c[$N - r0 - 1]
+        %1: f32 = scan max %0 along r0
+        store %sums[r0], %1
+      }
+    }
+    nest (i0 in $N) {
+      stage {
+        %0: f32 = load %sums[$N - i0 - 1]
+        %1: f32 = load %c[i0]
+        %2: f32 = sub %0, %1
+        store %y[i0], %2
+      }
+    }
+    nest (i0 in $N) {
+      stage {
+        %0: f32 = load %x[i0]
+        store.add %y[$N - i0 - 1], %0
+      }
+    }
+  }
+  return %y
+}
+)";
+
+std::string serial_text(const std::string& symbols, const std::string& size) {
+  std::string text = kSerial;
+  text.replace(text.find("$S"), 2, symbols);
+  for (size_t at = text.find("$N"); at != std::string::npos; at = text.find("$N")) text.replace(at, 2, size);
+  return text;
+}
+
+TEST(Kernel, NestsOfASerialKernelRunInOrder) {
+  check_static_sizes(serial_text("", "$N"), kSizes);
+  check_symbolic_sizes(serial_text("symbols(s0 in [0, 100000]) ", "s0"), {0, 1, 8, 17, 100, 30000});
+}
+
+TEST(Kernel, ASerialKernelIsOneUnit) {
+  loop::Program program = loop::read_program(serial_text("symbols(s0 in [0, 100000]) ", "s0")).value();
+  tile::tile_cpu(program, {});
+  const auto& kernel = std::get<loop::Kernel>(program.items[0]);
+  const KernelSignature takes = signature(program, kernel);
+  EXPECT_TRUE(takes.units.is_const(1));
+  EXPECT_TRUE(takes.grain.is_const(1));
+  EXPECT_EQ(takes.nest_units.size(), 5u);
+  EXPECT_FALSE(takes.nest_units[1].is_const());
+}
+
+// Three kernels that tile_cpu joins: zeros, a scatter into them and a sum of all.
+TEST(Kernel, JoinedKernels) {
+  const std::string text = R"(loop @main {
+  %ids: i64[40] = input 0
+  %x: f32[40] = input 1
+  %t: f32[$N] = temp
+  %y: f32[] = output
+  kernel @zeros { nest (i0 in $N) { stage { %0: f32 = const 0.0 store %t[i0], %0 } } }
+  kernel @scatter {
+    nest (i0 in 40) {
+      stage {
+        %0: i64 = load %ids[i0]
+        %1: i64 = wrap_index %0 in $N
+        %2: f32 = load %x[i0]
+        store.add %t[%1], %2
+      }
+    }
+  }
+  kernel @total {
+    nest () {
+      stage (r0 in $N) {
+        %0: f32 = load %t[r0]
+        %1: i64 = index r0
+        %2: f32 = cast %1
+        %3: f32 = mul %0, %2
+        %4: f32 = reduce sum %3
+      }
+      stage { store %y[0], %4 }
+    }
+  }
+  return %y
+}
+)";
+  loop::Program program = loop::read_program(with_size(text, 33)).value();
+  tile::tile_cpu(program, {});
+  ASSERT_EQ(program.items.size(), 1u);
+  EXPECT_TRUE(std::get<loop::Kernel>(program.items[0]).is_serial);
+  check_static_sizes(text, {1, 7, 8, 33, 100});
+  loop::HostTensor ids = loop::HostTensor::contiguous(ir::DType::kI64, {40});
+  reinterpret_cast<int64_t*>(ids.bytes.data())[11] = 34;
+  check(with_size(text, 33), {.inputs = {{0, ids}}});
 }
 
 }  // namespace

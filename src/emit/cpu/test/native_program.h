@@ -46,7 +46,8 @@ tile::CpuModel model_of(const driver::jit::CpuTarget& target);
 std::vector<driver::jit::CpuTarget> test_targets();
 
 // Reads the program, runs it by the interpreter, and natively for every target, tiled by tile_cpu unless the
-// text has tilings; nothing, or what differs, with the tiled program's text.
+// text has tilings; where that joined kernels, with each of them tiled by itself as well. Nothing, or what
+// differs, with the tiled program's text.
 Status check_native(const std::string& text, const loop::CheckOptions& options,
                     const loop::Tolerance& tolerance = {});
 

@@ -5,6 +5,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "driver/jit/llvm_setup.h"
@@ -41,6 +42,13 @@ bool has_tiling(const Program& program) {
       return kernel->nests.front().tiling.has_value();
   }
   return false;
+}
+
+bool has_serial_kernel(const Program& program) {
+  return std::ranges::any_of(program.items, [](const loop::Item& item) {
+    const auto* kernel = std::get_if<loop::Kernel>(&item);
+    return kernel && kernel->is_serial;
+  });
 }
 
 }  // namespace
@@ -151,6 +159,39 @@ std::vector<CpuTarget> test_targets() {
   return targets;
 }
 
+namespace {
+
+// Nothing, or how what the program computes natively differs from what was expected.
+Status compare_native(const Program& program, const CpuTarget& target, loop::ProgramInputs& inputs,
+                      const Result<loop::ProgramResult>& expected, const loop::Tolerance& tolerance) {
+  NativeProgram native(program, target);
+  for (int pieces : {1, 3}) {
+    const auto noted = [&](Diagnostic d) {
+      d.notes.push_back(fmt::format("{} pieces on {}", pieces, target.cpu));
+      d.notes.push_back(loop::write_program(program));
+      d.notes.push_back(native.ir());
+      return d;
+    };
+    Result<loop::ProgramResult> got = native.run(inputs, pieces);
+    if (!expected.ok()) {
+      if (expected.error().code != "index") return expected.error();
+      if (got.ok() || got.error().code != "index") return noted(expected.error());
+      continue;
+    }
+    if (!got.ok()) return noted(got.error());
+    for (auto& [name, tensor] : got->buffers) {
+      const auto found = expected->buffers.find(name);
+      if (found == expected->buffers.end()) continue;
+      HostTensor reference = found->second;
+      Status same = loop::compare_tensors(name, tensor.view(), reference.view(), tolerance);
+      if (!same.ok()) return noted(same.error());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 Status check_native(const std::string& text, const loop::CheckOptions& options,
                     const loop::Tolerance& tolerance) {
   JUMAR_ASSIGN(Program program, loop::read_program(text));
@@ -158,31 +199,16 @@ Status check_native(const std::string& text, const loop::CheckOptions& options,
   JUMAR_ASSIGN(loop::ProgramInputs inputs, loop::random_inputs(program, options));
   const Result<loop::ProgramResult> expected = loop::run_program(program, inputs, {});
   for (const CpuTarget& target : test_targets()) {
-    if (!has_tiling(program)) tile::tile_cpu(program, model_of(target));
+    const bool is_tiled = has_tiling(program);
+    if (!is_tiled) tile::tile_cpu(program, model_of(target));
     JUMAR_RETURN_IF_ERROR(loop::verify(program));
-    NativeProgram native(program, target);
-    for (int pieces : {1, 3}) {
-      const auto noted = [&](Diagnostic d) {
-        d.notes.push_back(fmt::format("{} pieces on {}", pieces, target.cpu));
-        d.notes.push_back(loop::write_program(program));
-        d.notes.push_back(native.ir());
-        return d;
-      };
-      Result<loop::ProgramResult> got = native.run(inputs, pieces);
-      if (!expected.ok()) {
-        if (expected.error().code != "index") return expected.error();
-        if (got.ok() || got.error().code != "index") return noted(expected.error());
-        continue;
-      }
-      if (!got.ok()) return noted(got.error());
-      for (auto& [name, tensor] : got->buffers) {
-        const auto found = expected->buffers.find(name);
-        if (found == expected->buffers.end()) continue;
-        HostTensor reference = found->second;
-        Status same = loop::compare_tensors(name, tensor.view(), reference.view(), tolerance);
-        if (!same.ok()) return noted(same.error());
-      }
-    }
+    JUMAR_RETURN_IF_ERROR(compare_native(program, target, inputs, expected, tolerance));
+    const bool was_joined = !is_tiled && has_serial_kernel(program);
+    JUMAR_ASSIGN(program, loop::read_program(text));
+    if (!was_joined) continue;
+    for (loop::Item& item : program.items)
+      if (auto* kernel = std::get_if<loop::Kernel>(&item)) tile::tile_cpu(program, *kernel, model_of(target));
+    JUMAR_RETURN_IF_ERROR(compare_native(program, target, inputs, expected, tolerance));
     JUMAR_ASSIGN(program, loop::read_program(text));
   }
   return {};
