@@ -49,7 +49,7 @@ std::string json_body(const Report& report) {
         std::string row = fmt::format(
             "{{\"name\": {}, \"origin\": {}, \"nests\": {}, \"stages\": {}, \"lines\": {}",
             json_text(kernel.name), json_text(kernel.origin), kernel.nests, kernel.stages, kernel.lines);
-        if (kernel.is_serial) row += ", \"serial\": true";
+        if (kernel.is_phased) row += ", \"phased\": true";
         if (!kernel.shared_with.empty()) row += ", \"shared_with\": " + json_text(kernel.shared_with);
         return row + "}";
       });
@@ -89,7 +89,7 @@ std::string remarks(const Report& report) {
   std::string out;
   for (const Report::Kernel& kernel : report.kernels) {
     out += fmt::format("kernel @{}: {} nests{}, {} stages, {} lines", kernel.name, kernel.nests,
-                       kernel.is_serial ? " in order" : "", kernel.stages, kernel.lines);
+                       kernel.is_phased ? " in phases" : "", kernel.stages, kernel.lines);
     if (!kernel.shared_with.empty()) out += fmt::format(", code of @{}", kernel.shared_with);
     out += kernel.origin.empty() ? "\n" : fmt::format(" ({})\n", kernel.origin);
   }

@@ -7,7 +7,7 @@
 //    "fusions": {"inlined": 10, "merged": 4, "siblings": 0, "joined": 1},
 //    "refusals": [{"producer": "k1", "consumer": "k2", "reason": "..."}]}
 //
-// A kernel whose nests run in order has "serial": true as well. Times are milliseconds. Everything but the
+// A kernel whose nests run one after the other has "phased": true as well. Times are milliseconds. Everything but the
 // times is the same from run to run.
 #pragma once
 
@@ -31,7 +31,7 @@ struct Report {
     size_t nests = 0;
     size_t stages = 0;
     size_t lines = 0;
-    bool is_serial = false;
+    bool is_phased = false;
     std::string shared_with;  // the kernel whose code it uses; empty: its own
   };
   struct Call {

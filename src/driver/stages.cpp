@@ -162,7 +162,7 @@ void Stages::tile(loop::Program& program, const jit::CpuTarget& target) {
 void Stages::note_items(const loop::Program& program) {
   for (const loop::Item& item : program.items) {
     if (const auto* kernel = std::get_if<loop::Kernel>(&item)) {
-      Report::Kernel row{kernel->name, kernel->origin, kernel->nests.size(), 0, 0, kernel->is_serial, ""};
+      Report::Kernel row{kernel->name, kernel->origin, kernel->nests.size(), 0, 0, kernel->is_phased, ""};
       for (const loop::Nest& nest : kernel->nests) {
         row.stages += nest.stages.size();
         for (const loop::Stage& stage : nest.stages) row.lines += stage.body.size();
@@ -192,8 +192,7 @@ plan::Plan Stages::plan(const loop::Program& program, const DistinctKernels& ker
                         std::move(s.buffers),
                         std::move(s.ints),
                         std::move(s.numbers),
-                        s.checks,
-                        {{s.units, s.grain}}});
+                        s.checks, std::move(s.phases)});
   }
   plan::Plan plan = emit::host::emit_plan(program, launches);
   check_stage(plan::verify(plan), "plan");

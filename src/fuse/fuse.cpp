@@ -52,11 +52,11 @@ class Fusion {
            context_.options.max_fusions;
   }
 
-  // The only nest of a live kernel. What is serial has been joined already and is left alone.
+  // The only nest of a live kernel. What is phased has been joined already and is left alone.
   loop::Nest* single_nest(GroupId id) {
     if (!id.valid() || !dependence_.groups[id].alive) return nullptr;
     loop::Kernel* kernel = dependence_.groups[id].kernel();
-    return kernel && !kernel->is_serial && kernel->nests.size() == 1 ? &kernel->nests[0] : nullptr;
+    return kernel && !kernel->is_phased && kernel->nests.size() == 1 ? &kernel->nests[0] : nullptr;
   }
 
   void refuse(GroupId producer, GroupId consumer, std::string reason) {
@@ -68,7 +68,7 @@ class Fusion {
 
   void inline_into(GroupId consumer) {
     loop::Kernel* kernel = dependence_.groups[consumer].kernel();
-    if (!kernel || kernel->is_serial) return;
+    if (!kernel || kernel->is_phased) return;
     bool changed = false;
     for (loop::Nest& nest : kernel->nests) {
       std::set<BufferId> loaded;
@@ -274,7 +274,7 @@ class Fusion {
   // Only nests whose units are alike: threads get equal numbers of them.
   bool is_joinable(GroupId id) {
     const loop::Kernel* kernel = dependence_.groups[id].alive ? dependence_.groups[id].kernel() : nullptr;
-    if (!kernel || !std::ranges::all_of(kernel->nests, is_pointwise)) return false;
+    if (!kernel || kernel->is_phased || !std::ranges::all_of(kernel->nests, is_pointwise)) return false;
     return std::ranges::none_of(dependence_.groups[id].writes,
                                 [&](BufferId b) { return context_.written_in_parts.contains(b); });
   }
@@ -318,7 +318,7 @@ class Fusion {
 
   void clean(GroupId id) {
     loop::Kernel* kernel = dependence_.groups[id].alive ? dependence_.groups[id].kernel() : nullptr;
-    if (!kernel || kernel->is_serial) return;
+    if (!kernel || kernel->is_phased) return;
     auto needed = [&](BufferId buffer) { return needed_elsewhere(id, buffer); };
     for (loop::Nest& nest : kernel->nests) {
       fold_conversions(program_, nest);

@@ -159,7 +159,7 @@ struct ProgramRunner::Impl {
     uint64_t points = 0;
     for (size_t k = 0; k < kernel.nests.size(); ++k) {
       // To the memory's watch, a nest whose order is promised is a kernel by itself.
-      if (kernel.is_serial) ++kernel_run;
+      if (kernel.is_phased) ++kernel_run;
       NestContext context{program,
                           symbols,
                           [this](BufferId id) { return memory(id); },

@@ -8,7 +8,7 @@
 // A program that breaks a promise gets a diagnostic that names kernel, nest, stage, line, point and address:
 //   "bounds"  an access outside its buffer, or outside a local
 //   "poison"  a read of an element that nothing has written, or an output that was not wholly written
-//   "race"    two kept points, or two nests of a kernel that is not serial, that touch one element in a way
+//   "race"    two kept points, or two nests of a kernel that is not phased, that touch one element in a way
 //             that order could tell
 // What a correct program may raise for its inputs: "index" (wrap_index, check_index), "check" (a check item),
 // "input" (inputs that are not as declared), "overflow" (an expression that leaves 64 bits or divides by

@@ -147,11 +147,11 @@ struct Nest {
   std::optional<Tiling> tiling;
 };
 
-// One launch. Nests of a kernel don't depend on each other: they may run at once. Those of a serial kernel
-// run in order, on one thread, and each sees what the earlier ones stored.
+// One launch. Nests of a kernel don't depend on each other: they may run at once. In a phased kernel each
+// begins when the one before it is done, and sees what the earlier ones stored.
 struct Kernel {
   std::string name;
-  bool is_serial = false;
+  bool is_phased = false;
   std::vector<Nest> nests;
   std::string origin;  // the graph nodes it computes; informative
 };

@@ -195,7 +195,7 @@ class Reader {
   Status kernel() {
     Kernel kernel;
     JUMAR_ASSIGN(kernel.name, lexer_.expect_symbol());
-    kernel.is_serial = lexer_.accept_word("serial");
+    kernel.is_phased = lexer_.accept_word("phased");
     if (lexer_.accept_word("origin")) {
       JUMAR_ASSIGN(kernel.origin, lexer_.expect_string());
     }

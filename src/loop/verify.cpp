@@ -136,7 +136,7 @@ class Verifier {
       for (const Stage& stage : nest.stages)
         for (const Stage::Line& line : stage.body)
           if (line.inst.kind == InstKind::kStore) stored.insert(line.inst.buffer);
-      if (kernel.is_serial) known_.written.insert(stored.begin(), stored.end());
+      if (kernel.is_phased) known_.written.insert(stored.begin(), stored.end());
     }
     known_.written.insert(stored.begin(), stored.end());
     return {};

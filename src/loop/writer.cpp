@@ -159,7 +159,7 @@ class Writer {
 
   void kernel_lines(int depth, const Kernel& kernel) {
     std::string origin = kernel.origin.empty() ? "" : " origin " + quoted(kernel.origin);
-    line(depth, fmt::format("kernel @{}{}{} {{", kernel.name, kernel.is_serial ? " serial" : "", origin));
+    line(depth, fmt::format("kernel @{}{}{} {{", kernel.name, kernel.is_phased ? " phased" : "", origin));
     for (const Nest& n : kernel.nests) nest(depth + 1, n);
     line(depth, "}");
   }

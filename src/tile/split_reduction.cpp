@@ -206,7 +206,7 @@ class Splitter {
 void split_reductions(Program& program) {
   for (size_t k = 0; k < program.items.size(); ++k) {
     auto* kernel = std::get_if<Kernel>(&program.items[k]);
-    if (!kernel || kernel->is_serial || kernel->nests.size() != 1) continue;
+    if (!kernel || kernel->is_phased || kernel->nests.size() != 1) continue;
     Kernel shaped = *kernel;
     for (Nest& nest : shaped.nests) {
       drop_unit_axes(program, nest);

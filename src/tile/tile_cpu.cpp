@@ -8,7 +8,7 @@
 #include "tile/axes.h"
 #include "tile/collisions.h"
 #include "tile/guards.h"
-#include "tile/join_small.h"
+#include "tile/join_kernels.h"
 #include "tile/nest_cost.h"
 #include "tile/split_reduction.h"
 #include "tile/transpose.h"
@@ -311,7 +311,7 @@ void tile_cpu(Program& program, const CpuModel& model) {
   for (loop::Item& item : program.items) {
     if (auto* kernel = std::get_if<loop::Kernel>(&item)) tile_cpu(program, *kernel, model);
   }
-  join_small_kernels(program);
+  join_kernels(program);
 }
 
 }  // namespace jumar::tile

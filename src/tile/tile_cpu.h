@@ -21,7 +21,7 @@ namespace jumar::tile {
 
 void tile_cpu(const loop::Program& program, loop::Kernel& kernel, const CpuModel& model);
 // All kernels of the program, after long reductions with few results are split in two kernels. Small kernels
-// are joined afterwards (tile/join_small.h).
+// are joined afterwards (tile/join_kernels.h).
 void tile_cpu(loop::Program& program, const CpuModel& model);
 
 }  // namespace jumar::tile

@@ -108,7 +108,7 @@ TEST(CanonicalKernel, DependsOnRangesStrictnessAndBodies) {
   EXPECT_NE(kernel_key(replaced(kLoop, "[2, 64]", "[2, 65]")), expected);
   EXPECT_NE(kernel_key(replaced(kLoop, "loop @main", "loop strict @main")), expected);
   EXPECT_NE(kernel_key(replaced(kLoop, "neg", "abs")), expected);
-  EXPECT_NE(kernel_key(replaced(kLoop, "kernel @k", "kernel @k serial")), expected);
+  EXPECT_NE(kernel_key(replaced(kLoop, "kernel @k", "kernel @k phased")), expected);
   EXPECT_NE(kernel_key(replaced(kLoop, "f32", "f64")), expected);
   EXPECT_NE(kernel_key(replaced(kLoop, "load %x[i0]", "load %x[s7 - i0 - 1]")), expected);
 }

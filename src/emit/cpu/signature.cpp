@@ -75,23 +75,20 @@ KernelSignature signature(const loop::Program& program, const loop::Kernel& kern
   sym::Context& cx = program.cx();
   KernelSignature out;
   Collector collector(out);
-  out.units = cx.constant(0);
+  const auto at_least_one = [&](int64_t grain) { return cx.constant(std::max<int64_t>(grain, 1)); };
+  Expr units = cx.constant(0);
   int64_t grain = 0;
   for (const loop::Nest& nest : kernel.nests) {
     CHECK(nest.tiling && nest.tiling->stages.size() == nest.stages.size(), "kernel '{}' is not tiled",
           kernel.name);
     collector.nest(nest);
     out.nest_units.push_back(tile::units_of(cx, nest));
-    out.units = cx.add(out.units, out.nest_units.back());
+    units = cx.add(units, out.nest_units.back());
+    if (kernel.is_phased) out.phases.push_back({out.nest_units.back(), at_least_one(nest.tiling->grain)});
     grain = grain == 0 ? nest.tiling->grain : std::min(grain, nest.tiling->grain);
   }
-  if (kernel.is_serial) {
-    out.units = cx.constant(1);
-    out.grain = cx.constant(1);
-    return out;
-  }
-  out.grain =
-      nests_collide(kernel) ? cx.max(out.units, cx.constant(1)) : cx.constant(std::max<int64_t>(grain, 1));
+  if (!kernel.is_phased)
+    out.phases = {{units, nests_collide(kernel) ? cx.max(units, cx.constant(1)) : at_least_one(grain)}};
   return out;
 }
 

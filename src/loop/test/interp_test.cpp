@@ -377,8 +377,8 @@ TEST(Interpreter, NestsOfOneKernelMayNotMeet) {
   EXPECT_NE(result.error().message.find("nest 1"), std::string::npos);
 }
 
-TEST(Interpreter, NestsOfASerialKernelRunInOrder) {
-  Program program = golden("serial");
+TEST(Interpreter, NestsOfAPhasedKernelRunInOrder) {
+  Program program = golden("phased");
   std::vector<double> x = input(program, {}, 0);
   Result<ProgramResult> result = run_program(program, {});
   ASSERT_TRUE(result.ok()) << result.error().text();
@@ -390,8 +390,8 @@ TEST(Interpreter, NestsOfASerialKernelRunInOrder) {
 
 // Each nest is watched as a kernel by itself: what a nest before it did is past, what another point of its
 // own does is not.
-TEST(Interpreter, SerialKernelsAreWatchedNestByNest) {
-  const std::string begin = "loop @main { %y: f32[4] = output kernel @k serial { nest (i0 in 4) { stage { ";
+TEST(Interpreter, PhasedKernelsAreWatchedNestByNest) {
+  const std::string begin = "loop @main { %y: f32[4] = output kernel @k phased { nest (i0 in 4) { stage { ";
   const std::string end = " } } } return %y }";
   const std::string first = "%0: f32 = const 1.0 store %y[i0], %0";
   const std::string next = " } } nest (i0 in 4) { stage { ";

@@ -62,7 +62,7 @@ constexpr Broken kBroken[] = {
      "nest (i0 in s0) { stage { %0: f32 = load %t[8*i0] } } }",
      "kernel @k, nest 1, stage 0, `%0: f32 = load %t[8*i0]`: nothing has written %t before"},
     {"",
-     "kernel @k serial { nest (i0 in s0) { stage { %0: f32 = load %t[8*i0] } } "
+     "kernel @k phased { nest (i0 in s0) { stage { %0: f32 = load %t[8*i0] } } "
      "nest (i0 in s0) { stage { %0: f32 = const 0.0 store %t[8*i0], %0 } } }",
      "kernel @k, nest 0, stage 0, `%0: f32 = load %t[8*i0]`: nothing has written %t before"},
     // Types.
@@ -141,10 +141,10 @@ TEST(LoopVerify, BrokenProgramsAreRefused) {
   }
 }
 
-TEST(LoopVerify, NestsOfASerialKernelReadWhatEarlierOnesWrote) {
+TEST(LoopVerify, NestsOfAPhasedKernelReadWhatEarlierOnesWrote) {
   const Broken sound = {
       "",
-      "kernel @k serial { nest (i0 in s0) { stage { %0: f32 = const 0.0 store %t[8*i0], %0 } } "
+      "kernel @k phased { nest (i0 in s0) { stage { %0: f32 = const 0.0 store %t[8*i0], %0 } } "
       "nest (i0 in s0) { stage { %0: f32 = load %t[8*i0] store.add %t[8*i0], %0 } } }",
       ""};
   Result<Program> program = read_program(framed(sound));

@@ -703,13 +703,13 @@ TEST(Kernel, TotalSum) {
 }
 
 // Every nest reads what the one before it stored, from end to end.
-const char* const kSerial = R"(loop @main $S{
+const char* const kPhased = R"(loop @main $S{
   %x: f32[$N] = input 0
   %mean: f32[] = temp
   %c: f32[$N] = temp
   %sums: f32[$N] = temp
   %y: f32[$N] = output
-  kernel @k serial {
+  kernel @k phased {
     nest () {
       stage (r0 in $N) {
         %0: f32 = load %x[r0]
@@ -756,27 +756,31 @@ const char* const kSerial = R"(loop @main $S{
 }
 )";
 
-std::string serial_text(const std::string& symbols, const std::string& size) {
-  std::string text = kSerial;
-  text.replace(text.find("$S"), 2, symbols);
-  for (size_t at = text.find("$N"); at != std::string::npos; at = text.find("$N")) text.replace(at, 2, size);
+std::string phased_text(const std::string& symbols) {
+  std::string text = kPhased;
+  return text.replace(text.find("$S"), 2, symbols);
+}
+
+std::string symbolic_phased_text() {
+  std::string text = phased_text("symbols(s0 in [0, 100000]) ");
+  for (size_t at = text.find("$N"); at != std::string::npos; at = text.find("$N")) text.replace(at, 2, "s0");
   return text;
 }
 
-TEST(Kernel, NestsOfASerialKernelRunInOrder) {
-  check_static_sizes(serial_text("", "$N"), kSizes);
-  check_symbolic_sizes(serial_text("symbols(s0 in [0, 100000]) ", "s0"), {0, 1, 8, 17, 100, 30000});
+TEST(Kernel, NestsOfAPhasedKernelRunInOrder) {
+  check_static_sizes(phased_text(""), kSizes);
+  check_symbolic_sizes(symbolic_phased_text(), {0, 1, 8, 17, 100, 30000});
 }
 
-TEST(Kernel, ASerialKernelIsOneUnit) {
-  loop::Program program = loop::read_program(serial_text("symbols(s0 in [0, 100000]) ", "s0")).value();
+TEST(Kernel, EveryNestOfAPhasedKernelIsAPhase) {
+  loop::Program program = loop::read_program(symbolic_phased_text()).value();
   tile::tile_cpu(program, {});
   const auto& kernel = std::get<loop::Kernel>(program.items[0]);
   const KernelSignature takes = signature(program, kernel);
-  EXPECT_TRUE(takes.units.is_const(1));
-  EXPECT_TRUE(takes.grain.is_const(1));
-  EXPECT_EQ(takes.nest_units.size(), 5u);
-  EXPECT_FALSE(takes.nest_units[1].is_const());
+  ASSERT_EQ(takes.phases.size(), 5u);
+  EXPECT_TRUE(takes.phases[0].units.is_const(1)) << "a reduction of everything";
+  EXPECT_FALSE(takes.phases[1].units.is_const());
+  EXPECT_EQ(takes.phases[1].units, takes.nest_units[1]);
 }
 
 // Three kernels that tile_cpu joins: zeros, a scatter into them and a sum of all.
@@ -815,7 +819,7 @@ TEST(Kernel, JoinedKernels) {
   loop::Program program = loop::read_program(with_size(text, 33)).value();
   tile::tile_cpu(program, {});
   ASSERT_EQ(program.items.size(), 1u);
-  EXPECT_TRUE(std::get<loop::Kernel>(program.items[0]).is_serial);
+  EXPECT_TRUE(std::get<loop::Kernel>(program.items[0]).is_phased);
   check_static_sizes(text, {1, 7, 8, 33, 100});
   loop::HostTensor ids = loop::HostTensor::contiguous(ir::DType::kI64, {40});
   reinterpret_cast<int64_t*>(ids.bytes.data())[11] = 34;

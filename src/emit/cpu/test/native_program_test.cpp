@@ -44,10 +44,10 @@ bool has_tiling(const Program& program) {
   return false;
 }
 
-bool has_serial_kernel(const Program& program) {
+bool has_phased_kernel(const Program& program) {
   return std::ranges::any_of(program.items, [](const loop::Item& item) {
     const auto* kernel = std::get_if<loop::Kernel>(&item);
-    return kernel && kernel->is_serial;
+    return kernel && kernel->is_phased;
   });
 }
 
@@ -104,10 +104,15 @@ Status NativeProgram::run_kernel(const loop::Kernel& kernel, const std::vector<v
   }
   JUMAR_ASSIGN(void* address, jit_->lookup(handle_, kernel.name));
   const auto function = reinterpret_cast<KernelFn>(address);
-  const int64_t units = value(takes.units);
-  // Later pieces first: no unit may depend on another.
-  for (int64_t piece = pieces - 1; piece >= 0; --piece)
-    function(units * piece / pieces, units * (piece + 1) / pieces, args.data());
+  int64_t first = 0;
+  for (const plan::LaunchPhase& phase : takes.phases) {
+    const int64_t units = value(phase.units);
+    // Later pieces first: no unit of a phase may depend on another.
+    for (int64_t piece = pieces - 1; piece >= 0; --piece)
+      function(first + units * piece / pieces, first + units * (piece + 1) / pieces, args.data());
+    first += units;
+    if (status.flag != 0) break;
+  }
   if (status.flag != 0) return diagnostic("index", "index {} of {}", status.index, status.size);
   return {};
 }
@@ -203,7 +208,7 @@ Status check_native(const std::string& text, const loop::CheckOptions& options,
     if (!is_tiled) tile::tile_cpu(program, model_of(target));
     JUMAR_RETURN_IF_ERROR(loop::verify(program));
     JUMAR_RETURN_IF_ERROR(compare_native(program, target, inputs, expected, tolerance));
-    const bool was_joined = !is_tiled && has_serial_kernel(program);
+    const bool was_joined = !is_tiled && has_phased_kernel(program);
     JUMAR_ASSIGN(program, loop::read_program(text));
     if (!was_joined) continue;
     for (loop::Item& item : program.items)

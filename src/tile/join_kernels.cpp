@@ -1,4 +1,4 @@
-#include "tile/join_small.h"
+#include "tile/join_kernels.h"
 
 #include <algorithm>
 
@@ -46,7 +46,7 @@ class SmallKernels {
 
  private:
   bool runs_on_one_thread(const Kernel& kernel) const {
-    if (kernel.is_serial) return true;
+    if (kernel.is_phased) return true;
     sym::Context& cx = program_.cx();
     Expr units = cx.constant(0);
     int64_t grain = kernel.nests[0].tiling->grain;
@@ -202,6 +202,24 @@ class Joiner {
     rebuild();
   }
 
+  // As few kernels as the limits allow.
+  static void add_joined(std::vector<Kernel> group, std::vector<Item>& items) {
+    std::optional<Kernel> open;
+    size_t lines = 0;
+    for (Kernel& kernel : group) {
+      const size_t more = line_count(kernel);
+      if (open && open->nests.size() + kernel.nests.size() <= kMaxNests && lines + more <= kMaxLines) {
+        append(*open, std::move(kernel));
+        lines += more;
+        continue;
+      }
+      if (open) items.emplace_back(std::move(*open));
+      open = std::move(kernel);
+      lines = more;
+    }
+    if (open) items.emplace_back(std::move(*open));
+  }
+
  private:
   // Where a small kernel stands, and the first gap where it may.
   struct Place {
@@ -263,32 +281,14 @@ class Joiner {
       std::vector<Kernel> group;
       for (; next < places_.size() && places_[next].gap == gap; ++next)
         group.push_back(std::get<Kernel>(std::move(items[places_[next].item])));
-      add_joined(std::move(group));
+      add_joined(std::move(group), program_.items);
       if (gap < fixed_.size()) program_.items.push_back(std::move(items[fixed_[gap]]));
     }
   }
 
-  // As few kernels as the limits allow.
-  void add_joined(std::vector<Kernel> group) {
-    std::optional<Kernel> open;
-    size_t lines = 0;
-    for (Kernel& kernel : group) {
-      const size_t more = line_count(kernel);
-      if (open && open->nests.size() + kernel.nests.size() <= kMaxNests && lines + more <= kMaxLines) {
-        append(*open, std::move(kernel));
-        lines += more;
-        continue;
-      }
-      if (open) program_.items.emplace_back(std::move(*open));
-      open = std::move(kernel);
-      lines = more;
-    }
-    if (open) program_.items.emplace_back(std::move(*open));
-  }
-
   static void append(Kernel& into, Kernel kernel) {
     into.name = std::move(kernel.name);
-    into.is_serial = true;
+    into.is_phased = true;
     std::ranges::move(kernel.nests, std::back_inserter(into.nests));
     if (kernel.origin.empty() || into.origin.find(kernel.origin) != std::string::npos) return;
     into.origin += into.origin.empty() ? kernel.origin : " " + kernel.origin;
@@ -301,6 +301,22 @@ class Joiner {
 
 }  // namespace
 
-void join_small_kernels(Program& program) { Joiner(program).run(); }
+void join_kernels(Program& program) {
+  Joiner(program).run();
+  std::vector<Item> items = std::move(program.items);
+  program.items.clear();
+  std::vector<Kernel> run;
+  const auto flush = [&] { Joiner::add_joined(std::exchange(run, {}), program.items); };
+  for (Item& item : items) {
+    auto* kernel = std::get_if<Kernel>(&item);
+    if (kernel && (kernel->is_phased || kernel->nests.size() == 1)) {
+      run.push_back(std::move(*kernel));
+      continue;
+    }
+    flush();
+    program.items.push_back(std::move(item));
+  }
+  flush();
+}
 
 }  // namespace jumar::tile

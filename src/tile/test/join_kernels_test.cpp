@@ -1,5 +1,5 @@
 // Which kernels become one launch, which don't, and that values stay the same.
-#include "tile/join_small.h"
+#include "tile/join_kernels.h"
 
 #include <gtest/gtest.h>
 
@@ -18,14 +18,14 @@ const Kernel* kernel_at(const Program& program, size_t item) {
   return item < program.items.size() ? std::get_if<Kernel>(&program.items[item]) : nullptr;
 }
 
-// One word for each item: the kernel's name, with its number of nests if it is serial, or what else it is.
+// One word for each item: the kernel's name, with its number of nests if it is phased, or what else it is.
 std::string outline(const Program& program) {
   std::string out;
   for (const loop::Item& item : program.items) {
     if (!out.empty()) out += " ";
     if (const auto* kernel = std::get_if<Kernel>(&item)) {
       out += kernel->name;
-      if (kernel->is_serial) out += fmt::format(":{}", kernel->nests.size());
+      if (kernel->is_phased) out += fmt::format(":{}", kernel->nests.size());
     } else if (const auto* call = std::get_if<loop::Call>(&item)) {
       out += call->op;
     } else {
@@ -68,15 +68,17 @@ std::string program(const std::string& items) {
   return text + items + "return %y\n}\n";
 }
 
+// Large work in nests side by side, which stays a kernel of its own.
 const std::string kLargeKernel =
-    "kernel @large { nest (i0 in 4096, i1 in 64) { stage { %0: f32 = load %big[64*i0 + i1] "
-    "%1: f32 = exp %0 store %large[64*i0 + i1], %1 } } }\n";
+    "kernel @large { nest (i0 in 2048, i1 in 64) { stage { %0: f32 = load %big[64*i0 + i1] "
+    "%1: f32 = exp %0 store %large[64*i0 + i1], %1 } } nest (i0 in 2048, i1 in 64) { stage { "
+    "%0: f32 = load %big[64*i0 + i1 + 131072] store %large[64*i0 + i1 + 131072], %0 } } }\n";
 
 void expect_outline(const std::string& items, const std::string& expected) {
   EXPECT_EQ(outline(tiled(program(items))), expected) << items;
 }
 
-TEST(JoinSmall, NeighboursBecomeOneLaunch) {
+TEST(JoinKernels, NeighboursBecomeOneLaunch) {
   const Program joined = tiled(
       program(small("k0", "x", "a") + small("k1", "a", "b") + small("k2", "b", "a") + small("k3", "a", "y")));
   EXPECT_EQ(outline(joined), "k3:4");
@@ -88,9 +90,9 @@ TEST(JoinSmall, NeighboursBecomeOneLaunch) {
   EXPECT_EQ(stored(0) + stored(1) + stored(2) + stored(3), "abay");
 }
 
-TEST(JoinSmall, OneKernelStaysAsItIs) { expect_outline(small("k0", "x", "y"), "k0"); }
+TEST(JoinKernels, OneKernelStaysAsItIs) { expect_outline(small("k0", "x", "y"), "k0"); }
 
-TEST(JoinSmall, AKernelMovesUpAcrossWhatItDoesNotDependOn) {
+TEST(JoinKernels, AKernelMovesUpAcrossWhatItDoesNotDependOn) {
   const std::string call = "call aten.mm.default(%x) -> (%r)\n";
   expect_outline(small("k0", "x", "a") + call + small("k1", "a", "y"), "k1:2 aten.mm.default");
   expect_outline(small("k0", "x", "a") + kLargeKernel + small("k1", "a", "y"), "k1:2 large");
@@ -98,7 +100,7 @@ TEST(JoinSmall, AKernelMovesUpAcrossWhatItDoesNotDependOn) {
                  "k2:3 aten.mm.default large");
 }
 
-TEST(JoinSmall, AKernelStaysBelowWhatItDependsOn) {
+TEST(JoinKernels, AKernelStaysBelowWhatItDependsOn) {
   const std::string call = "call aten.mm.default(%a) -> (%r)\n";
   // It reads what the call returns.
   expect_outline(small("k0", "x", "a") + call + small("k1", "r", "y"), "k0 aten.mm.default k1");
@@ -118,7 +120,7 @@ TEST(JoinSmall, AKernelStaysBelowWhatItDependsOn) {
                  "k0 aten.mm.default k2:2 aten.mm.default");
 }
 
-TEST(JoinSmall, ParallelKernelsAreLeftAlone) {
+TEST(JoinKernels, NestsSideBySideAreLeftAlone) {
   const std::string mean =
       "kernel @mean { nest (i0 in 8) { stage (r0 in 16) { %0: f32 = load %large[64*i0 + r0] "
       "%1: f32 = reduce sum %0 } stage { store %y[i0], %1 } } }\n";
@@ -126,7 +128,7 @@ TEST(JoinSmall, ParallelKernelsAreLeftAlone) {
   expect_outline(small("k0", "x", "a") + kLargeKernel + mean, "k0 large mean");
 }
 
-TEST(JoinSmall, KernelsOfAnySizeAreLeftAlone) {
+TEST(JoinKernels, NeighboursOfAnySizeBecomePhases) {
   const char* text = R"(loop @main symbols(s0 in [2, 100000], s1 in [2, 100]) {
   %x: f32[s0] = input 0
   %z: f32[s1] = input 1
@@ -140,10 +142,10 @@ TEST(JoinSmall, KernelsOfAnySizeAreLeftAlone) {
   kernel @k3 { nest (i0 in s1) { stage { %0: f32 = load %u[i0] %1: f32 = exp %0 store %w[i0], %1 } } }
   return %y, %w
 })";
-  EXPECT_EQ(outline(tiled(text)), "k0 k1 k3:2");
+  EXPECT_EQ(outline(tiled(text)), "k3:4");
 }
 
-TEST(JoinSmall, IndexChecksKeepTheirPlaceAmongEffects) {
+TEST(JoinKernels, IndexChecksKeepTheirPlaceAmongEffects) {
   const std::string checking =
       "kernel @pick { nest (i0 in 8) { stage { %0: i64 = load %ids[i0] %1: i64 = wrap_index %0 in 8 "
       "%2: f32 = load %x[%1] store %b[i0], %2 } } }\n";
@@ -155,14 +157,14 @@ TEST(JoinSmall, IndexChecksKeepTheirPlaceAmongEffects) {
   expect_outline(checking + draw + small("k0", "x", "a") + last, "k1:3 aten.bernoulli.default");
 }
 
-TEST(JoinSmall, NothingMovesAcrossChecksAndUnknownCalls) {
+TEST(JoinKernels, NothingMovesAcrossChecksAndUnknownCalls) {
   const std::string two[] = {small("k0", "x", "a"), small("k1", "a", "y")};
   expect_outline(two[0] + "check 1 < 2 \"message\"\n" + two[1], "k0 check k1");
   expect_outline(two[0] + "call python.0(%x) -> ()\n" + two[1], "k0 python.0 k1");
   expect_outline(two[0] + "call python.0(%x) -> () defines(u0)\n" + two[1], "k0 python.0 k1");
 }
 
-TEST(JoinSmall, NumbersAreDefinedBeforeTheyAreRead) {
+TEST(JoinKernels, NumbersAreDefinedBeforeTheyAreRead) {
   const std::string host = "host %h: float = scalar.mul(%p, 2.0)\n";
   const auto scaled = [](const std::string& number) {
     return "kernel @k1 { nest (i0 in 8) { stage { %0: f64 = param %" + number +
@@ -172,7 +174,7 @@ TEST(JoinSmall, NumbersAreDefinedBeforeTheyAreRead) {
   expect_outline(small("k0", "x", "a") + host + scaled("h"), "k0 host k1");
 }
 
-TEST(JoinSmall, KernelsOfCountsThatACallDefinesDoNotMove) {
+TEST(JoinKernels, KernelsOfCountsThatACallDefinesDoNotMove) {
   const std::string count = "call aten._local_scalar_dense.default(%ids) -> () defines(u0)\n";
   std::string text = program(small("k0", "x", "a") + count +
                              "kernel @k1 { nest (i0 in 8) { stage { %0: i64 = index u0 %1: f32 = cast %0 "
@@ -180,10 +182,10 @@ TEST(JoinSmall, KernelsOfCountsThatACallDefinesDoNotMove) {
                              small("k2", "b", "c") + small("k3", "c", "y"));
   text.insert(text.find("schema aten.bernoulli"),
               "schema aten._local_scalar_dense.default(Tensor self) -> (Scalar)\n");
-  EXPECT_EQ(outline(tiled(text)), "k0 aten._local_scalar_dense.default k1 k3:2");
+  EXPECT_EQ(outline(tiled(text)), "k0 aten._local_scalar_dense.default k3:3");
 }
 
-TEST(JoinSmall, WhatWritesMuchJoinsOnlyItsNeighbours) {
+TEST(JoinKernels, WhatWritesMuchJoinsOnlyItsNeighbours) {
   const auto text = [](const std::string& between) {
     return "loop @main { %x: f32[8] = input 0 %a: f32[8] = temp %r: f32[8] = result %y: f32[20000] = output\n"
            "schema aten.mm.default(Tensor self) -> (Tensor)\n" +
@@ -195,7 +197,7 @@ TEST(JoinSmall, WhatWritesMuchJoinsOnlyItsNeighbours) {
   EXPECT_EQ(outline(tiled(text("call aten.mm.default(%x) -> (%r)\n"))), "k0 aten.mm.default k1");
 }
 
-TEST(JoinSmall, JoinedKernelsStaySmall) {
+TEST(JoinKernels, JoinedKernelsStaySmall) {
   std::string many;
   for (int k = 0; k < 20; ++k) many += small(fmt::format("k{}", k), k % 2 ? "a" : "b", k % 2 ? "b" : "a");
   expect_outline(small("first", "x", "b") + many + small("last", "b", "y"), "k14:16 last:6");
@@ -210,16 +212,16 @@ TEST(JoinSmall, JoinedKernelsStaySmall) {
                  "k1:2 k2");
 }
 
-TEST(JoinSmall, WhatIsSerialAlreadyIsJoinedAsItIs) {
-  const std::string serial =
-      "kernel @both serial { nest (i0 in 8) { stage { %0: f32 = load %x[i0] store %a[i0], %0 } } "
+TEST(JoinKernels, WhatIsPhasedAlreadyIsJoinedAsItIs) {
+  const std::string phased =
+      "kernel @both phased { nest (i0 in 8) { stage { %0: f32 = load %x[i0] store %a[i0], %0 } } "
       "nest (i0 in 8) { stage { %0: f32 = load %a[7 - i0] store %b[i0], %0 } } }\n";
-  expect_outline(serial + small("k1", "b", "y"), "k1:3");
-  expect_outline(kLargeKernel + serial + small("k1", "b", "y"), "large k1:3");
+  expect_outline(phased + small("k1", "b", "y"), "k1:3");
+  expect_outline(kLargeKernel + phased + small("k1", "b", "y"), "large k1:3");
 }
 
 // The property that matters, on graphs as they are lowered, with some operators called.
-TEST(JoinSmall, RandomGraphsComputeTheSame) {
+TEST(JoinKernels, RandomGraphsComputeTheSame) {
   size_t kernels_before = 0;
   size_t kernels_after = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
