@@ -756,20 +756,24 @@ const char* const kSerial = R"(loop @main $S{
 }
 )";
 
-std::string serial_text(const std::string& symbols, const std::string& size) {
+std::string serial_text(const std::string& symbols) {
   std::string text = kSerial;
-  text.replace(text.find("$S"), 2, symbols);
-  for (size_t at = text.find("$N"); at != std::string::npos; at = text.find("$N")) text.replace(at, 2, size);
+  return text.replace(text.find("$S"), 2, symbols);
+}
+
+std::string symbolic_serial_text() {
+  std::string text = serial_text("symbols(s0 in [0, 100000]) ");
+  for (size_t at = text.find("$N"); at != std::string::npos; at = text.find("$N")) text.replace(at, 2, "s0");
   return text;
 }
 
 TEST(Kernel, NestsOfASerialKernelRunInOrder) {
-  check_static_sizes(serial_text("", "$N"), kSizes);
-  check_symbolic_sizes(serial_text("symbols(s0 in [0, 100000]) ", "s0"), {0, 1, 8, 17, 100, 30000});
+  check_static_sizes(serial_text(""), kSizes);
+  check_symbolic_sizes(symbolic_serial_text(), {0, 1, 8, 17, 100, 30000});
 }
 
 TEST(Kernel, ASerialKernelIsOneUnit) {
-  loop::Program program = loop::read_program(serial_text("symbols(s0 in [0, 100000]) ", "s0")).value();
+  loop::Program program = loop::read_program(symbolic_serial_text()).value();
   tile::tile_cpu(program, {});
   const auto& kernel = std::get<loop::Kernel>(program.items[0]);
   const KernelSignature takes = signature(program, kernel);
