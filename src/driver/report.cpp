@@ -61,8 +61,8 @@ std::string json_body(const Report& report) {
            return fmt::format("{{\"callable\": {}, \"reason\": {}}}", json_text(call.callable),
                               json_text(call.reason));
          });
-  out += fmt::format(", \"fusions\": {{\"inlined\": {}, \"merged\": {}, \"siblings\": {}, \"joined\": {}}}", report.inlined,
-                     report.merged, report.siblings, report.joined);
+  out += fmt::format(", \"fusions\": {{\"inlined\": {}, \"merged\": {}, \"siblings\": {}, \"joined\": {}}}",
+                     report.inlined, report.merged, report.siblings, report.joined);
   out += ", \"refusals\": " + array(report.refusals, [](const Report::Refusal& refusal) {
            return fmt::format("{{\"producer\": {}, \"consumer\": {}, \"reason\": {}}}",
                               json_text(refusal.producer), json_text(refusal.consumer),

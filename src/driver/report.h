@@ -7,8 +7,8 @@
 //    "fusions": {"inlined": 10, "merged": 4, "siblings": 0, "joined": 1},
 //    "refusals": [{"producer": "k1", "consumer": "k2", "reason": "..."}]}
 //
-// A kernel whose nests run one after the other has "phased": true as well. Times are milliseconds. Everything but the
-// times is the same from run to run.
+// A kernel whose nests run one after the other has "phased": true as well. Times are milliseconds. Everything
+// but the times is the same from run to run.
 #pragma once
 
 #include <chrono>

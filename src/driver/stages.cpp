@@ -188,11 +188,8 @@ plan::Plan Stages::plan(const loop::Program& program, const DistinctKernels& ker
     emit::cpu::KernelSignature s = emit::cpu::signature(program, *kernel);
     Report::Kernel& row = report_.kernels[launches.size()];
     if (row.name != name) row.shared_with = name;
-    launches.push_back({name,
-                        std::move(s.buffers),
-                        std::move(s.ints),
-                        std::move(s.numbers),
-                        s.checks, std::move(s.phases)});
+    launches.push_back(
+        {name, std::move(s.buffers), std::move(s.ints), std::move(s.numbers), s.checks, std::move(s.phases)});
   }
   plan::Plan plan = emit::host::emit_plan(program, launches);
   check_stage(plan::verify(plan), "plan");

@@ -1,9 +1,9 @@
 // Kernels, inputs and expectations that the runtime's tests share.
 #pragma once
 
-#include <numeric>
-#include <algorithm>
 #include <gtest/gtest.h>
+#include <algorithm>
+#include <numeric>
 
 #include <atomic>
 #include <cstring>

@@ -256,7 +256,8 @@ TEST(SplitReduction, LongSumsRunInTwoSteps) {
       text.replace(at, 2, size);
     const Program program = tiled(text, kAvx2);
     const auto& chunks = std::get<loop::Kernel>(program.items[0]);
-    // Chunks that don't divide the sum leave a rest beside them; without one, folding the chunks' sums is a phase.
+    // Chunks that don't divide the sum leave a rest beside them; without one, folding the chunks' sums is a
+    // phase.
     const bool has_rest = size == std::string("150000");
     EXPECT_EQ(program.items.size(), has_rest ? 2u : 1u);
     EXPECT_EQ(chunks.nests.size(), 2u);
