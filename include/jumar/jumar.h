@@ -100,8 +100,8 @@ JUMAR_API size_t jumar_program_output_count(const jumar_program* program);
 JUMAR_API const char* jumar_program_report(const jumar_program* program);
 /* The host program (docs/plan.md). */
 JUMAR_API const char* jumar_program_plan(const jumar_program* program);
-/* 1 when every call ends within some microseconds, so that giving up a lock for its duration costs more than it
- * lets others do. */
+/* 1 when every call ends within some microseconds, so that giving up a lock for its duration costs more than
+ * it lets others do. */
 JUMAR_API int32_t jumar_program_is_brief(const jumar_program* program);
 /* Bytes of intermediate tensors of the most recent call. */
 JUMAR_API int64_t jumar_program_arena_bytes(const jumar_program* program);
