@@ -1,17 +1,13 @@
 """Checks of the sources that need no build: include direction, sizes, forbidden constructs, formatting.
 
-    python scripts/check_sources.py [--no-format] [--tidy BUILD_DIR]
+    python scripts/check_sources.py [--no-format]
 
 Prints every violation as file:line: message, the ten largest files and functions, and the total; exits 1 when there
-is a violation. With --tidy, clang-tidy's checks of .clang-tidy run over the files of the compilation database; a
-file whose text and project headers are unchanged since it last passed is skipped.
+is a violation.
 """
 from __future__ import annotations
 
 import argparse
-import concurrent.futures
-import hashlib
-import json
 import os
 import re
 import shutil
@@ -143,37 +139,9 @@ def check_format(files: list[Path], problems: list[str]) -> None:
             problems.append(f"{os.path.relpath(where, ROOT)} not formatted (run scripts/format)")
 
 
-def tidy(build: Path, problems: list[str]) -> None:
-    tool = shutil.which("clang-tidy-14") or shutil.which("clang-tidy")
-    database = json.loads((build / "compile_commands.json").read_text())
-    files = sorted({Path(entry["file"]) for entry in database if Path(entry["file"]).is_relative_to(SRC)})
-    # Tests repeat the same macros thousands of times; gtest's expansions are not our code.
-    files = [f for f in files if "test" not in f.relative_to(SRC).parts[:-1]]
-    headers = hashlib.sha256()
-    for header in sorted(SRC.rglob("*.h")) + sorted(SRC.rglob("*.def")) + [ROOT / ".clang-tidy"]:
-        headers.update(header.read_bytes())
-    cache = build / "tidy-cache"
-    cache.mkdir(exist_ok=True)
-
-    def run(path: Path) -> str:
-        stamp = cache / hashlib.sha256(headers.digest() + str(path).encode() + path.read_bytes()).hexdigest()
-        if stamp.exists():
-            return ""
-        done = subprocess.run([tool, "-p", str(build), "--quiet", str(path)], capture_output=True, text=True)
-        if done.returncode == 0 and "warning:" not in done.stdout:
-            stamp.touch()
-            return ""
-        return done.stdout + (done.stderr if done.returncode else "")
-
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for path, out in zip(files, pool.map(run, files)):
-            problems.extend(line for line in out.split("\n") if "warning:" in line or "error:" in line)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--no-format", action="store_true")
-    parser.add_argument("--tidy", type=Path, metavar="BUILD_DIR")
     args = parser.parse_args()
     problems: list[str] = []
     files = sources()
@@ -182,8 +150,6 @@ def main() -> int:
         lengths += check_file(path, problems)
     if not args.no_format:
         check_format(files, problems)
-    if args.tidy:
-        tidy(args.tidy, problems)
     counted = sorted(((len(p.read_text().split("\n")), str(p.relative_to(ROOT))) for p in files), reverse=True)
     print("largest files:    ", ", ".join(f"{name} {n}" for n, name in counted[:10]))
     print("largest functions:", ", ".join(f"{name} {n}" for n, name in sorted(lengths, reverse=True)[:10]))

@@ -295,6 +295,7 @@ PyObject* option_text(PyObject* options) {
 
 }  // namespace jumar::python
 
+// The name is CPython's choice. NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" __attribute__((visibility("default"))) PyObject* PyInit__native() {
   return PyModuleDef_Init(&jumar::python::kModule);
 }

@@ -67,12 +67,12 @@ void MemoryEmitter::store(const Memory& memory, Expr address, Value* value, Stor
     return;
   }
   const Place at = place(memory, address);
-  if (width == 1) {
+  const bool is_uniform =
+      at.stride == 0 && mode == StoreMode::kSet && !guard && Builder::width_of(value) == 1;
+  if (width == 1 || is_uniform) {
     store_one(memory, at.pointer, value, mode);
   } else if (at.stride == 1 || at.stride == -1) {
     store_row(memory, at, b_.spread(value, width), mode, mask);
-  } else if (at.stride == 0 && mode == StoreMode::kSet && !guard && Builder::width_of(value) == 1) {
-    store_one(memory, at.pointer, value, mode);
   } else if (at.stride == 0 || mode != StoreMode::kSet) {
     store_in_turn(memory, at, b_.spread(value, width), mode, mask);
   } else {
