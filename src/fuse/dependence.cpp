@@ -120,12 +120,15 @@ Dependence::Dependence(loop::Program& program)
     });
   for (uint32_t k = 0; k < groups.size(); ++k) add_edges(k);
 
-  // Edges that don't come from buffers: unbacked symbols, host numbers, ordered calls.
+  // Edges that don't come from buffers: unbacked symbols, host numbers, ordered calls, checks.
   std::map<std::string, uint32_t> symbol_definers;
   std::map<uint32_t, uint32_t> number_definers;
   std::optional<uint32_t> last_ordered;
+  std::optional<uint32_t> last_check;
   for (uint32_t k = 0; k < groups.size(); ++k) {
     Group& group = groups[GroupId(k)];
+    if (last_check) add_edge(*last_check, k);
+    if (std::holds_alternative<loop::Check>(group.item)) last_check = k;
     for (const std::string& name : unbacked_of(program_, group))
       if (auto it = symbol_definers.find(name); it != symbol_definers.end()) add_edge(it->second, k);
     auto number_used = [&](loop::NumberId number) {

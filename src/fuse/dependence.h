@@ -1,7 +1,8 @@
 // The order that items of a program must keep, and groups of items that have become one.
 //
 // Group a must run before group b when b reads a buffer or host number that a writes, b mentions an unbacked
-// symbol that a defines, or both are ordered calls (loop/effects.h) and a comes first in the program.
+// symbol that a defines, both are ordered calls (loop/effects.h) and a comes first in the program, or a is a
+// check above b: what is below a check may rely on it.
 #pragma once
 
 #include <cstdint>
