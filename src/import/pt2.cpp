@@ -2,6 +2,9 @@
 
 #include <fmt/ranges.h>
 
+#include "import/decompose.h"
+#include "import/functionalize.h"
+
 namespace jumar::import {
 namespace {
 
@@ -72,6 +75,7 @@ class Importer {
     JUMAR_ASSIGN(const WeightTable weights, WeightTable::read(*cx, zip_, root, model));
     OpSchemas schemas(*cx);
     JUMAR_ASSIGN(Translated made, translate(cx, program, schemas));
+    if (!options_.raw) JUMAR_RETURN_IF_ERROR(make_functional(made, schemas));
     Imported out(std::move(made.graph));
     out.user_input_count = made.user_input_count;
     out.inputs = std::move(made.inputs);
@@ -85,6 +89,22 @@ class Importer {
   }
 
  private:
+  static Status make_functional(Translated& made, OpSchemas& schemas) {
+    JUMAR_RETURN_IF_ERROR(decompose(made.graph, schemas));
+    JUMAR_ASSIGN(const std::vector<size_t> mutated, functionalize(made.graph, schemas));
+    std::vector<GraphOutput> outputs;
+    for (const size_t input : mutated) {
+      const InputRole role =
+          input < made.user_input_count ? InputRole::kUser : made.weight_roles[input - made.user_input_count];
+      outputs.push_back({role == InputRole::kUser        ? OutputRole::kUserInputMutation
+                         : role == InputRole::kParameter ? OutputRole::kParameterMutation
+                                                         : OutputRole::kBufferMutation,
+                         input});
+    }
+    made.outputs.insert(made.outputs.begin(), outputs.begin(), outputs.end());
+    return graph::verify(made.graph);
+  }
+
   Status take_weights(const WeightTable& weights, Imported& out) {
     for (size_t k = out.user_input_count; k < out.graph.inputs.size(); ++k) {
       const graph::Input& input = out.graph.inputs[k];
