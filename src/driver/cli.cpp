@@ -96,7 +96,9 @@ Result<std::string> run_opt_archive(const OptArguments& arguments, const Options
     const StageTimer timer(report, "import");
     return import::import_pt2(arguments.file, {});
   }());
-  return opt(request, std::move(model.graph), options, report);
+  const std::string notes = request.to == Level::kGraph && !request.print_report ? import::notes(model) : "";
+  JUMAR_ASSIGN(const std::string out, opt(request, std::move(model.graph), options, report));
+  return notes + out;
 }
 
 Result<std::string> run_opt(const OptArguments& arguments, const Options& base, std::string_view text,

@@ -65,6 +65,15 @@ std::pair<std::string, std::string> name_parts(const std::string& op) {
   return {op.substr(kAten.size(), dot - kAten.size()), op.substr(dot)};
 }
 
+// The same arguments but for the name of the first: `dropout_` calls it self, `dropout` input.
+bool same_arguments(const OpSchema& a, const OpSchema& b) {
+  if (a.args.size() != b.args.size() || b.writes()) return false;
+  for (size_t k = 0; k < a.args.size(); ++k) {
+    if (a.args[k].type != b.args[k].type || (k > 0 && a.args[k].name != b.args[k].name)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Decompose decomposition_of(std::string_view op) {
@@ -77,14 +86,16 @@ Decompose decomposition_of(std::string_view op) {
 std::string functional_name(OpSchemas& schemas, const std::string& op) {
   const auto [name, overload] = name_parts(op);
   if (!name.ends_with('_')) return "";
-  std::string plain = "aten." + name.substr(0, name.size() - 1) + overload;
   const OpSchema* in_place = schemas.find(op);
-  const OpSchema* functional = schemas.find(plain);
-  if (in_place == nullptr || functional == nullptr || functional->writes()) return "";
-  const bool same = std::equal(
-      in_place->args.begin(), in_place->args.end(), functional->args.begin(), functional->args.end(),
-      [](const OpArgument& a, const OpArgument& b) { return a.name == b.name && a.type == b.type; });
-  return same ? plain : "";
+  if (in_place == nullptr) return "";
+  const std::string plain = "aten." + name.substr(0, name.size() - 1);
+  std::vector<std::string> candidates = {plain + overload};
+  for (const std::string_view other : operators_of(plain + ".")) candidates.emplace_back(other);
+  for (const std::string& candidate : candidates) {
+    const OpSchema* functional = schemas.find(candidate);
+    if (functional != nullptr && same_arguments(*in_place, *functional)) return candidate;
+  }
+  return "";
 }
 
 Status decompose(graph::Graph& graph, OpSchemas& schemas) { return Decomposer(graph, schemas).run(); }

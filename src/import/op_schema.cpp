@@ -99,9 +99,11 @@ const OpSchema* OpSchemas::find(const std::string& op) {
   return known_.emplace(op, std::move(schema)).first->second.get();
 }
 
-std::vector<std::string_view> known_operators() {
+std::vector<std::string_view> operators_of(std::string_view prefix) {
   std::vector<std::string_view> out;
-  for (const Row& row : kRows) out.push_back(row.op);
+  const auto* row = std::lower_bound(std::begin(kRows), std::end(kRows), prefix,
+                                     [](const Row& r, std::string_view name) { return r.op < name; });
+  for (; row != std::end(kRows) && row->op.starts_with(prefix); ++row) out.push_back(row->op);
   return out;
 }
 

@@ -50,7 +50,7 @@ class OpSchemas {
   std::map<std::string, std::unique_ptr<OpSchema>> known_;
 };
 
-// The names of all rows, sorted.
-std::vector<std::string_view> known_operators();
+// The names of all rows that begin with `prefix`, sorted.
+std::vector<std::string_view> operators_of(std::string_view prefix);
 
 }  // namespace jumar::import

@@ -4,6 +4,8 @@
 
 #include "import/decompose.h"
 #include "import/functionalize.h"
+#include "import/translate_nodes.h"
+#include "ir/arg_text.h"
 
 namespace jumar::import {
 namespace {
@@ -139,6 +141,25 @@ Result<Imported> import_pt2(const std::string& path, const ImportOptions& option
   JUMAR_ASSIGN(std::shared_ptr<const MappedFile> file, MappedFile::open(path));
   JUMAR_ASSIGN(Imported out, import_pt2(file->bytes(), path, options));
   out.file = std::move(file);
+  return out;
+}
+
+std::string notes(const Imported& model) {
+  std::string out;
+  const graph::Graph& graph = model.graph;
+  for (size_t k = 0; k < model.inputs.size(); ++k) {
+    const CallInput& leaf = model.inputs[k];
+    if (leaf.graph_input) continue;
+    const auto no_values = [](graph::ValueId) { return std::string(); };
+    out += fmt::format("# argument {} '{}' is always {}\n", k, value_name(leaf.name),
+                       ir::write_arg(leaf.constant, no_values));
+  }
+  for (size_t k = 0; k < model.outputs.size(); ++k) {
+    const GraphOutput& output = model.outputs[k];
+    if (output.role == OutputRole::kUser) continue;
+    const graph::Value& input = graph.values[graph.inputs[output.graph_input].value];
+    out += fmt::format("# result {} is the new value of input {} %{}\n", k, output.graph_input, input.name);
+  }
   return out;
 }
 

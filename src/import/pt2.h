@@ -40,4 +40,8 @@ Result<Imported> import_pt2(const std::string& path, const ImportOptions& option
 Result<Imported> import_pt2(std::span<const uint8_t> bytes, const std::string& file,
                             const ImportOptions& options);
 
+// What the graph's text does not say, as comments before it: which results are new elements of inputs, and
+// which arguments of the call are constants.
+std::string notes(const Imported& model);
+
 }  // namespace jumar::import

@@ -4,7 +4,7 @@
 
 An archive names operators and leaves out arguments that have their default value; the table says what they are,
 which arguments an operator writes to and which results share an argument's storage. Operators with an `out`
-argument and those without tensors are left out: no exported program has them.
+argument and those without tensors, except checks, are left out: no exported program has them.
 """
 
 from __future__ import annotations
@@ -117,7 +117,8 @@ def main() -> None:
         except AttributeError:
             continue
         text = row(op)
-        if text is not None and "Tensor" in text and not name.startswith("_test"):
+        is_wanted = "Tensor" in (text or "") or name.startswith("_assert")
+        if text is not None and is_wanted and not name.startswith("_test"):
             rows[str(op)] = text
     print(_HEADER.format(version=torch.__version__.partition("+")[0]), end="")
     for name in sorted(rows):
