@@ -184,7 +184,7 @@ class JsonParser {
         ++at_;
         continue;
       }
-      if (at_ + 1 >= text_.size()) break;
+      if (at_ + 1 >= text_.size()) return fault("the text ends within a string");
       if (text_[at_ + 1] == 'u') {
         if (!hex4(text_, at_ + 2)) return fault("a broken \\u escape");
         at_ += 6;
@@ -321,7 +321,7 @@ std::string JsonValue::path() const {
   for (uint32_t at = index_; at != 0; at = rows[at].parent) {
     const uint32_t parent = rows[at].parent;
     if (rows[parent].kind == JsonKind::kObject) {
-      out.insert(0, "." + unescaped(rows[at].key));
+      out.insert(0, fmt::format(".{}", unescaped(rows[at].key)));
       continue;
     }
     size_t number = 0;

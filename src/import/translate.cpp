@@ -29,6 +29,7 @@ class Translation {
   // The arguments of a call first, then what the archive holds: the order in which a graph's caller passes
   // them.
   Status inputs() {
+    JUMAR_RETURN_IF_ERROR(check_signature());
     for (const InputSpec& spec : program_.inputs) {
       if (spec.role == InputRole::kUser || spec.role == InputRole::kConstant)
         JUMAR_RETURN_IF_ERROR(user_input(spec));
@@ -45,6 +46,20 @@ class Translation {
       out_.weight_roles.push_back(spec.role);
     }
     return {};
+  }
+
+  // The signature and the graph list the same inputs and outputs.
+  Status check_signature() const {
+    const ExportedGraph& graph = program_.graph;
+    bool agrees =
+        program_.inputs.size() == graph.inputs.size() && program_.outputs.size() == graph.outputs.size();
+    for (size_t k = 0; agrees && k < graph.inputs.size(); ++k) {
+      agrees = program_.inputs[k].role == InputRole::kConstant || program_.inputs[k].value == graph.inputs[k];
+    }
+    for (size_t k = 0; agrees && k < graph.outputs.size(); ++k)
+      agrees = program_.outputs[k].value == graph.outputs[k];
+    if (agrees) return {};
+    return diagnostic("input", "the program's signature lists other inputs or outputs than its graph");
   }
 
   Status user_input(const InputSpec& spec) {

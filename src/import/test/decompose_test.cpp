@@ -32,7 +32,9 @@ std::string body(const std::string& text) {
 
 // Schemas are those of the table; the reader needs none, as nothing is verified before the end.
 std::string graph(const std::string& inputs, const std::string& nodes) {
-  return "graph @main symbols(s0 in [2, 64]) {\n" + inputs + nodes + "}\n";
+  const bool symbolic = inputs.find("s0") != std::string::npos;
+  return std::string("graph @main ") + (symbolic ? "symbols(s0 in [2, 64]) {\n" : "{\n") + inputs + nodes +
+         "}\n";
 }
 
 TEST(Decompose, Linear) {
@@ -88,7 +90,7 @@ TEST(OpSchemas, EveryRowIsSortedAndCanBeRead) {
   const std::vector<std::string_view> all = operators_of("aten.");
   EXPECT_GT(all.size(), 1500U);
   for (size_t k = 0; k < all.size(); ++k) {
-    if (k > 0) EXPECT_LT(all[k - 1], all[k]);
+    EXPECT_TRUE(k == 0 || all[k - 1] < all[k]) << all[k];
     const OpSchema* schema = schemas.find(std::string(all[k]));
     ASSERT_NE(schema, nullptr);
     EXPECT_EQ(schema->returns.size(), schema->same_as.size());

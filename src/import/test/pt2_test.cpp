@@ -177,9 +177,9 @@ TEST(Pt2, ProgramsThatAreWrong) {
             std::string::npos);
   EXPECT_NE(message(edited(block, "\"name\": \"weight\"", "\"name\": \"wait\"")).find("in node"),
             std::string::npos);
-  EXPECT_NE(
-      message(edited(block, "\"as_tensor\": {\"name\": \"tokens\"}", "\"as_tensor\": {\"name\": \"tok\"}")),
-      "");
+  EXPECT_NE(message(edited(block, "\"arg\": {\"as_tensor\": {\"name\": \"tokens\"}",
+                           "\"arg\": {\"as_tensor\": {\"name\": \"tok\"}")),
+            "");
   EXPECT_NE(message(edited(block, "{\"type\": \"cpu\"", "{\"type\": \"cuda\"")).find("cuda"),
             std::string::npos);
   EXPECT_NE(message(edited(block, "\"as_tensor\"", "\"as_nothing\"")), "");
