@@ -90,6 +90,77 @@ Outcome decompose_adaptive_avg_pool2d(Call& c) {
   return c.done(c.op("aten._adaptive_avg_pool2d.default", {c.arg(0), c.arg(1)}, c.result()));
 }
 
+namespace {
+
+Arg before(Call& c, const Arg& list, int64_t first) {
+  ArgList out = {c.integer(first)};
+  if (list.list() != nullptr) out.insert(out.end(), list.list()->begin(), list.list()->end());
+  return Arg(std::move(out));
+}
+
+// One spatial dimension as the second of two, the first of size 1.
+Outcome in_two_dimensions(Call& c, const std::string& op, const ArgList& rest) {
+  const ValueId x = c.tensor(0);
+  const size_t rank = c.rank(x);
+  if (rank < 2) return Call::refuse("its operand has no spatial dimension");
+  const ir::TensorType wide = c.shapes().unsqueezed(c.result(), rank - 1);
+  ArgList args = {Arg(c.unsqueezed(x, rank - 1))};
+  args.insert(args.end(), rest.begin(), rest.end());
+  std::vector<ir::TensorType> types = {wide};
+  if (op == "aten.max_pool2d_with_indices.default") {
+    types.push_back(wide);
+    types.back().dtype = DType::kI64;
+  }
+  return c.done(c.squeezed(c.ops(op, std::move(args), std::move(types))[0], rank - 1));
+}
+
+// The strides of a pool are its window's sizes where none are given.
+Arg strides(Call& c) {
+  const ArgList* given = c.arg(2).list();
+  return given != nullptr && !given->empty() ? before(c, c.arg(2), 1) : before(c, c.arg(1), 1);
+}
+
+}  // namespace
+
+// (x, kernel_size, stride, padding, dilation, ceil_mode)
+Outcome decompose_max_pool1d(Call& c) {
+  return in_two_dimensions(
+      c, "aten.max_pool2d_with_indices.default",
+      {before(c, c.arg(1), 1), strides(c), before(c, c.arg(3), 0), before(c, c.arg(4), 1), c.arg(5)});
+}
+
+// (x, kernel_size, stride, padding, ceil_mode, count_include_pad)
+Outcome decompose_avg_pool1d(Call& c) {
+  return in_two_dimensions(c, "aten.avg_pool2d.default",
+                           {before(c, c.arg(1), 1), strides(c), before(c, c.arg(3), 0), c.arg(4), c.arg(5)});
+}
+
+Outcome decompose_adaptive_avg_pool1d(Call& c) {
+  return in_two_dimensions(c, "aten._adaptive_avg_pool2d.default", {before(c, c.arg(1), 1)});
+}
+
+namespace {
+
+// The operator that takes the result's sizes, and the scales one by one.
+Outcome upsampled(Call& c, const ArgList& between, const Arg& scales) {
+  const std::string op = c.node().op.substr(0, c.node().op.rfind('.')) + ".default";
+  const Sizes sizes = c.result().sizes;
+  ArgList args = {c.arg(0), c.sizes_arg(Sizes(sizes.begin() + 2, sizes.end()))};
+  args.insert(args.end(), between.begin(), between.end());
+  for (size_t k = 0; k + 2 < sizes.size(); ++k) {
+    const ArgList* list = scales.list();
+    args.push_back(list != nullptr && k < list->size() ? (*list)[k] : Arg());
+  }
+  return c.done(c.op(op, std::move(args), c.result()));
+}
+
+}  // namespace
+
+// (input, output_size, scale_factors)
+Outcome decompose_upsample_nearest(Call& c) { return upsampled(c, {}, c.arg(2)); }
+// (input, output_size, align_corners, scale_factors)
+Outcome decompose_upsample_linear(Call& c) { return upsampled(c, {c.arg(2)}, c.arg(3)); }
+
 // pad(x, pad, mode, value)
 Outcome decompose_pad(Call& c) {
   const std::string mode = c.word(2);

@@ -73,6 +73,30 @@ Outcome decompose_batch_norm(Call& c) {
   return c.done(out[0]);
 }
 
+// (input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled): every
+// channel is a group of its own.
+Outcome decompose_instance_norm(Call& c) {
+  const TensorType type = c.type(c.tensor(0));
+  const std::optional<bool> own = c.flag(5);
+  if (!own || type.rank() < 2) return Call::refuse("its arguments are not known");
+  if (!*own) {
+    const TensorType none = c.shapes().contiguous(statistics_dtype(type.dtype), {c.cx().constant(0)});
+    return c.done(c.ops("aten._native_batch_norm_legit_no_training.default",
+                        {c.arg(0), c.arg(1), c.arg(2), c.arg(3), c.arg(4), c.arg(6), c.arg(7)},
+                        {c.result(), none, none})[0]);
+  }
+  if (c.has(3) || c.has(4)) return Call::refuse("it moves running statistics");
+  ValueId x = c.tensor(0);
+  if (!c.shapes().is_contiguous(type)) x = c.copied(x);
+  const Expr area = ir::element_count(c.cx(), Sizes(type.sizes.begin() + 2, type.sizes.end()));
+  const TensorType statistics = c.shapes().contiguous(type.dtype, {type.sizes[0], type.sizes[1]});
+  if (!type.sizes[1].is_const()) return Call::refuse("its channels are not known");
+  return c.done(c.ops("aten.native_group_norm.default",
+                      {Arg(x), c.arg(1), c.arg(2), Arg(type.sizes[0]), Arg(type.sizes[1]), Arg(area),
+                       Arg(type.sizes[1]), c.arg(7)},
+                      {c.result(), statistics, statistics})[0]);
+}
+
 // (input, normalized_shape, weight, eps): x / sqrt(mean(x^2) + eps) * weight, in single precision for narrow
 // floats.
 Outcome decompose_rms_norm(Call& c) {

@@ -152,6 +152,45 @@ Outcome decompose_split_by_results(Call& c) {
 }
 Outcome decompose_hsplit(Call& c) { return split_along(c, c.rank(c.tensor(0)) == 1 ? 0 : 1); }
 Outcome decompose_vsplit(Call& c) { return split_along(c, 0); }
+Outcome decompose_dsplit(Call& c) { return split_along(c, 2); }
+
+// (tensors): each with the sizes of its result.
+Outcome decompose_broadcast_tensors(Call& c) {
+  const graph::ArgList* list = c.arg(0).list();
+  std::vector<ValueId> out;
+  for (size_t k = 0; k < c.result_count(); ++k) {
+    const auto* tensor = list == nullptr || k >= list->size() ? nullptr : (*list)[k].as<ValueId>();
+    if (tensor == nullptr) return Call::refuse("its operands are not known");
+    out.push_back(c.expanded(*tensor, c.result(k).sizes));
+  }
+  return c.done(std::move(out));
+}
+
+// (tensors, indexing): tensor k varies along dimension k; "xy" swaps the first two.
+Outcome decompose_meshgrid(Call& c) {
+  const graph::ArgList* list = c.arg(0).list();
+  if (list == nullptr || list->size() != c.result_count()) return Call::refuse("its operands are not known");
+  const bool swapped = c.node().args.size() > 1 && c.word(1) == "xy" && list->size() >= 2;
+  std::vector<ValueId> out;
+  for (size_t k = 0; k < list->size(); ++k) {
+    const auto* tensor = (*list)[k].as<ValueId>();
+    if (tensor == nullptr || c.rank(*tensor) > 1) return Call::refuse("an operand is no vector");
+    const size_t dim = swapped && k < 2 ? 1 - k : k;
+    Sizes sizes(list->size(), c.cx().constant(1));
+    if (c.rank(*tensor) == 1) sizes[dim] = c.type(*tensor).sizes[0];
+    out.push_back(c.expanded(c.reshaped(*tensor, sizes), c.result(k).sizes));
+  }
+  return c.done(std::move(out));
+}
+
+Outcome decompose_unknown_storage(Call&) { return Call::refuse("its results may be its operands"); }
+
+Outcome decompose_adjoint(Call& c) {
+  const size_t rank = c.rank(c.tensor(0));
+  if (ir::is_complex(c.result().dtype)) return Call::refuse("the operand is complex");
+  if (rank < 2) return c.done(c.tensor(0));
+  return c.done(c.transposed(c.tensor(0), rank - 2, rank - 1));
+}
 
 Outcome decompose_movedim(Call& c) {
   const ValueId x = c.tensor(0);

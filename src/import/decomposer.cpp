@@ -22,6 +22,7 @@ constexpr int kDeepest = 16;
 struct FunctionRow {
   std::string_view op;
   Decompose function;
+  bool is_required = false;
 };
 struct RenameRow {
   std::string_view op;
@@ -30,24 +31,37 @@ struct RenameRow {
 
 #define JUMAR_RENAME(op, to)
 #define JUMAR_DECOMPOSE(op, function) Outcome function(Call& c);
+#define JUMAR_REQUIRED(op, function) Outcome function(Call& c);
 }  // namespace
 #include "import/decompositions.def"
 #undef JUMAR_DECOMPOSE
+#undef JUMAR_REQUIRED
 namespace {
-#define JUMAR_DECOMPOSE(op, function) {op, function},
+#define JUMAR_DECOMPOSE(op, function) {op, function, false},
+#define JUMAR_REQUIRED(op, function) {op, function, true},
 constexpr FunctionRow kFunctions[] = {
 #include "import/decompositions.def"
 };
 #undef JUMAR_DECOMPOSE
+#undef JUMAR_REQUIRED
 #undef JUMAR_RENAME
 
 #define JUMAR_DECOMPOSE(op, function)
+#define JUMAR_REQUIRED(op, function)
 #define JUMAR_RENAME(op, to) {op, to},
 constexpr RenameRow kRenames[] = {
 #include "import/decompositions.def"
 };
 #undef JUMAR_RENAME
+#undef JUMAR_REQUIRED
 #undef JUMAR_DECOMPOSE
+
+const FunctionRow* function_row(std::string_view op) {
+  for (const FunctionRow& row : kFunctions) {
+    if (row.op == op) return &row;
+  }
+  return nullptr;
+}
 
 std::string_view renamed_op(std::string_view op) {
   for (const RenameRow& row : kRenames) {
@@ -76,12 +90,7 @@ bool same_arguments(const OpSchema& a, const OpSchema& b) {
 
 }  // namespace
 
-Decompose decomposition_of(std::string_view op) {
-  for (const FunctionRow& row : kFunctions) {
-    if (row.op == op) return row.function;
-  }
-  return nullptr;
-}
+bool is_composite(std::string_view op) { return function_row(op) != nullptr || !renamed_op(op).empty(); }
 
 std::string functional_name(OpSchemas& schemas, const std::string& op) {
   const auto [name, overload] = name_parts(op);
@@ -106,7 +115,8 @@ Status Decomposer::run() {
   for (const graph::NodeId id : old) {
     Node node = graph_.nodes[id];
     for (Arg& arg : node.args) arg = resolved(arg);
-    JUMAR_RETURN_IF_ERROR(place(std::move(node)));
+    place(std::move(node));
+    if (error_) return std::move(*error_);
   }
   for (Arg& arg : graph_.outputs) arg = resolved(arg);
   std::set<std::string> used;
@@ -115,7 +125,7 @@ Status Decomposer::run() {
   return {};
 }
 
-Status Decomposer::place(Node node) {
+void Decomposer::place(Node node) {
   if (const std::string_view to = renamed_op(node.op); !to.empty()) {
     node.op = to;
     const OpSchema* schema = schemas_.find(node.op);
@@ -128,19 +138,18 @@ Status Decomposer::place(Node node) {
   ++depth_;
   const bool expanded = depth_ < kDeepest && node.unbacked.empty() && (expand_in_place(node) || expand(node));
   --depth_;
-  if (expanded) return {};
+  if (expanded) return;
   if (const OpSchema* schema = schemas_.find(node.op)) graph_.schemas.emplace(node.op, schema->plain());
   graph_.append(std::move(node));
-  return {};
 }
 
 bool Decomposer::expand(const Node& node) {
-  const Decompose function = decomposition_of(node.op);
-  if (function == nullptr) return false;
+  const FunctionRow* row = function_row(node.op);
+  if (row == nullptr) return false;
   const size_t placed = graph_.order.size();
   const size_t first_new = graph_.values.size();
   Call call(*this, node);
-  const Outcome outcome = function(call);
+  const Outcome outcome = row->function(call);
   const auto* values = std::get_if<std::vector<ValueId>>(&outcome);
   bool fits = values != nullptr && values->size() == node.results.size();
   for (size_t k = 0; fits && k < values->size(); ++k) {
@@ -150,6 +159,12 @@ bool Decomposer::expand(const Node& node) {
   }
   if (!fits) {
     graph_.order.resize(placed);
+    const auto* refusal = std::get_if<Refusal>(&outcome);
+    if (row->is_required && !error_) {
+      error_ = diagnostic("unsupported", "{} cannot be expressed by other operators: {}", node.op,
+                          refusal != nullptr ? refusal->reason : "its result has another type");
+      error_->notes.push_back(fmt::format("in node %{}", graph_.values[node.results[0]].name));
+    }
     return false;
   }
   finish(node, *values, first_new);
@@ -159,7 +174,7 @@ bool Decomposer::expand(const Node& node) {
 // `dropout_(x)` is copy_(x, dropout(x)) where dropout is composite.
 bool Decomposer::expand_in_place(const Node& node) {
   const std::string plain = functional_name(schemas_, node.op);
-  if (plain.empty() || (decomposition_of(plain) == nullptr && renamed_op(plain).empty())) return false;
+  if (plain.empty() || !is_composite(plain)) return false;
   const auto* self = node.args.empty() ? nullptr : node.args[0].as<ValueId>();
   if (self == nullptr || node.results.size() != 1 || schemas_.find(plain)->may_alias()) return false;
   const std::string& name = graph_.values[node.results[0]].name;
@@ -221,8 +236,7 @@ std::vector<ValueId> Decomposer::append(const std::string& op, ArgList args, std
   node.origin = origin;
   for (TensorType& type : types) node.results.push_back(graph_.add_tensor(name, std::move(type)));
   std::vector<ValueId> results = node.results;
-  const Status placed = place(std::move(node));
-  CHECK(placed.ok(), "{}", placed.error().text());
+  place(std::move(node));
   for (ValueId& result : results) result = resolved(result);
   return results;
 }

@@ -42,7 +42,7 @@ class Decomposer {
                                      const std::string& origin);
 
  private:
-  Status place(graph::Node node);
+  void place(graph::Node node);
   bool expand(const graph::Node& node);
   bool expand_in_place(const graph::Node& node);
   void finish(const graph::Node& node, const std::vector<graph::ValueId>& values, size_t first_new);
@@ -55,6 +55,7 @@ class Decomposer {
   Shapes shapes_;
   std::unordered_map<graph::ValueId, graph::ValueId> replaced_;
   int depth_ = 0;
+  std::optional<Diagnostic> error_;  // the first operator that had to be decomposed and was not
 };
 
 class Call {
@@ -120,8 +121,8 @@ class Call {
 
 using Decompose = Outcome (*)(Call&);
 
-// The row of an operator; null when there is none.
-Decompose decomposition_of(std::string_view op);
+// Whether the table has a row for the operator.
+bool is_composite(std::string_view op);
 // The name of the operator that does the same without writing to its operand; empty when there is none.
 std::string functional_name(OpSchemas& schemas, const std::string& op);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/op_traits.h"
 #include "import/decomposer.h"
 #include "import/view_inverse.h"
 
@@ -53,6 +54,8 @@ Status StorageModel::define_views(Node node) {
   const auto* operand = node.args.empty() ? nullptr : node.args[0].as<ValueId>();
   if (operand == nullptr)
     return diagnostic("unsupported", "{} makes views of something that is no tensor", node.op);
+  if (!graph::may_alias(node))
+    return diagnostic("unsupported", "{} may or may not copy, which nobody here knows", node.op);
   size_t parent = handle(*operand);
   if (node.op == kAbsolute) parent = handles_[parent].root;
   JUMAR_ASSIGN(const ValueId value, current(parent));

@@ -487,7 +487,21 @@ OPERATORS = {
     "one_hot": (lambda t: F.one_hot(t, 5), torch.tensor([0, 4, 2])),
     "cosine": (lambda x, y: F.cosine_similarity(x, y), image(3, 5), image(3, 5)),
     "groups": (lambda x: F.pixel_shuffle(x, 2), image(1, 8, 3, 3)),
-    "meshgrid": (lambda x: torch.meshgrid(x, x, indexing="ij"), image(3)),
+    "meshgrid": (
+        lambda x, y: (*torch.meshgrid(x, y, indexing="ij"), *torch.meshgrid(x, y, x, indexing="xy")),
+        image(3), image(4),
+    ),
+    "broadcasts": (lambda x, y: (*torch.broadcast_tensors(x, y), torch.atleast_2d(y), x.mH), image(2, 3), image(3)),
+    "einsums": (
+        lambda x, y: (torch.einsum("bik,jk->jbi", x, y), torch.einsum("bik->kb", x), torch.einsum("bik,jk", x, y),
+                      torch.einsum("bik,bjk->", x, x), torch.einsum("ij,ij->ij", y, y)),
+        image(2, 4, 3), image(5, 3),
+    ),
+    "pools_1d": (
+        lambda x: (F.max_pool1d(x, 3, 2, 1), F.avg_pool1d(x, 2), F.adaptive_avg_pool1d(x, 3), F.max_pool1d(x[0], 2)),
+        image(2, 3, 9),
+    ),
+    "instance_norm": (lambda x: (F.instance_norm(x), F.instance_norm(x, image(3).abs(), image(3).abs() + 1, use_input_stats=False)), image(2, 3, 4, 4)),
     "multi_head": (nn.MultiheadAttention(8, 2, batch_first=True).eval(), image(2, 5, 8), image(2, 5, 8), image(2, 5, 8)),
     "encoder": (nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval(), image(2, 5, 8)),
 }  # fmt: skip

@@ -71,6 +71,26 @@ TEST(Decompose, ARowThatDoesNotApplyLeavesTheOperator) {
             node + "\nreturn %y\n");
 }
 
+TEST(Decompose, WhatMayShareStorageUnsaidMustNotStay) {
+  const std::string text = body(
+      graph("%x: f32[3, 3] = input 0", "%y: f32[3] = aten.einsum.default(\"ii->i\", [%x], none) return %y"));
+  EXPECT_NE(text.find("aten.einsum.default cannot be expressed"), std::string::npos) << text;
+}
+
+TEST(Decompose, EinsumIsAProduct) {
+  EXPECT_EQ(
+      body(graph(
+          "%x: f32[s0, 4, 3] = input 0 %w: f32[5, 3] = input 1",
+          "%y: f32[5, s0, 4]{1, 20, 5} = aten.einsum.default(\"bik,jk->jbi\", [%x, %w], none) return %y")),
+      "%y_view: f32[1, 4*s0, 3] = aten.view.default(%x, [1, 4*s0, 3])\n"
+      "%y_permute: f32[3, 5]{1, 3} = aten.permute.default(%w, [1, 0])\n"
+      "%y_view_1: f32[1, 3, 5]{3, 1, 3} = aten.view.default(%y_permute, [1, 3, 5])\n"
+      "%y_bmm: f32[1, 4*s0, 5] = aten.bmm.default(%y_view, %y_view_1)\n"
+      "%y_view_2: f32[s0, 4, 5] = aten.view.default(%y_bmm, [s0, 4, 5])\n"
+      "%y: f32[5, s0, 4]{1, 20, 5} = aten.permute.default(%y_view_2, [2, 0, 1])\n"
+      "return %y\n");
+}
+
 TEST(Decompose, EveryRowNamesOperatorsOfTheTable) {
   sym::Context cx;
   OpSchemas schemas(cx);
@@ -78,9 +98,11 @@ TEST(Decompose, EveryRowNamesOperatorsOfTheTable) {
   EXPECT_NE(schemas.find(op), nullptr) << op; \
   ASSERT_NE(schemas.find(to), nullptr) << to; \
   EXPECT_EQ(schemas.find(op)->writes(), schemas.find(to)->writes()) << op;
+#define JUMAR_REQUIRED(op, function) EXPECT_NE(schemas.find(op), nullptr) << op;
 #define JUMAR_DECOMPOSE(op, function) EXPECT_NE(schemas.find(op), nullptr) << op;
 #include "import/decompositions.def"
 #undef JUMAR_DECOMPOSE
+#undef JUMAR_REQUIRED
 #undef JUMAR_RENAME
 }
 
