@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <set>
+
 #include "import/decompose.h"
 #include "import/functionalize.h"
 #include "import/translate_nodes.h"
@@ -121,6 +123,31 @@ class Importer {
                           input.origin, ir::text(out.graph.cx(), wanted),
                           ir::text(out.graph.cx(), weight->type));
       out.weights.push_back(*weight);
+    }
+    return check_shared(out);
+  }
+
+  // New elements of one weight would be new elements of the others in its storage, which the graph does not
+  // know.
+  Status check_shared(const Imported& out) const {
+    std::set<graph::ValueId> used;
+    const auto use = [&](const graph::Arg& arg) {
+      graph::for_each_value(arg, [&](graph::ValueId value) { used.insert(value); });
+    };
+    for (const graph::NodeId id : out.graph.order) {
+      for (const graph::Arg& arg : out.graph.nodes[id].args) use(arg);
+    }
+    for (const graph::Arg& arg : out.graph.outputs) use(arg);
+    for (const GraphOutput& output : out.outputs) {
+      if (output.role == OutputRole::kUser || output.graph_input < out.user_input_count) continue;
+      const Weight& written = out.weights[output.graph_input - out.user_input_count];
+      for (size_t k = 0; k < out.weights.size(); ++k) {
+        const Weight& other = out.weights[k];
+        if (other.name == written.name || other.path != written.path) continue;
+        if (!used.contains(out.graph.inputs[k + out.user_input_count].value)) continue;
+        return diagnostic("unsupported", "{}: the program writes to '{}', which shares its storage with '{}'",
+                          zip_.file(), written.name, other.name);
+      }
     }
     return {};
   }

@@ -278,6 +278,17 @@ def test_the_weights_that_the_importer_maps_are_the_module_s(tmp_path):
     assert "parameter" in run.text and "{1, 4}" in run.text and "bf16[4, 6]" in run.text
 
 
+def test_a_write_to_shared_storage_is_an_error():
+    whole = torch.zeros(4, 3)
+
+    def function(self, x):
+        self.upper.add_(1)
+        return x + self.all
+
+    with pytest.raises(RuntimeError, match="shares its storage"):
+        imported(Function(function, all=whole, upper=whole[:2]), (torch.ones(4, 3),))
+
+
 # Arguments.
 
 

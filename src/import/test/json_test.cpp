@@ -13,8 +13,8 @@ std::string syntax_error(std::string_view text) {
 }
 
 TEST(Json, ReadsEveryKind) {
-  const std::string text =
-      R"( {"a": [1, -2.5e3, true, false, null], "b": {"c": "x\n\u00e9\ud83d\ude00\"\\/"}, "d": "-Infinity"} )";
+  const std::string text = R"( {"a": [1, -2.5e3, true, false, null], )"
+                           R"("b": {"c": "x\n\u00e9\ud83d\ude00\"\\/"}, "d": "-Infinity"} )";
   const Result<JsonDocument> document = JsonDocument::parse(text, "a.json");
   ASSERT_TRUE(document.ok()) << document.error().text();
   const JsonValue root = document->root();
