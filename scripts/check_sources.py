@@ -25,13 +25,14 @@ MAY_INCLUDE = {
     "target": ["support"],
     "ir": ["support", "sym"],
     "graph": ["ir"],
+    "import": ["graph"],
     "loop": ["graph", "ir", "target"],
     "fuse": ["loop", "target"],
     "tile": ["fuse", "loop", "target"],
     "plan": ["ir"],
     "emit": ["tile", "fuse", "loop", "plan", "target"],
     "runtime": ["plan"],
-    "driver": ["emit", "runtime", "tile", "fuse", "loop", "graph", "plan", "target"],
+    "driver": ["import", "emit", "runtime", "tile", "fuse", "loop", "graph", "plan", "target"],
 }
 # Only these may include LLVM's headers.
 LLVM_FOLDERS = ("emit/cpu", "driver/jit", "driver/link")

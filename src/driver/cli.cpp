@@ -11,6 +11,7 @@
 #include "driver/golden.h"
 #include "driver/opt.h"
 #include "driver/stages.h"
+#include "import/pt2.h"
 
 namespace jumar::driver {
 namespace {
@@ -18,6 +19,8 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kWrongArguments = 2;
 constexpr int kBug = 3;
+// The word of --from for an archive of torch.export.save, which is no text.
+constexpr std::string_view kArchive = "pt2";
 
 void print(std::FILE* stream, std::string_view text) { std::fwrite(text.data(), 1, text.size(), stream); }
 
@@ -55,7 +58,10 @@ CLI::Option* add_options_flag(CLI::App& app, std::vector<std::string>& options) 
 void add_opt(CLI::App& app, OptArguments& arguments) {
   const std::vector<std::string> levels = level_names();
   const std::string names = fmt::format("{}", fmt::join(levels, ", "));
-  app.add_option("--from", arguments.from, "what the file holds: " + names)->check(CLI::IsMember(levels));
+  std::vector<std::string> sources = levels;
+  sources.emplace_back(kArchive);
+  app.add_option("--from", arguments.from, fmt::format("what the file holds: {}, {}", names, kArchive))
+      ->check(CLI::IsMember(sources));
   app.add_option("--to", arguments.to, "what to print: " + names)->check(CLI::IsMember(levels));
   app.add_option("--passes", arguments.passes, "graph passes to run instead of the usual ones")
       ->delimiter(',')
@@ -74,6 +80,27 @@ Result<Options> options_of(const Options& base, std::string_view text,
   return options.with(fmt::format("{}", fmt::join(given, "\n")));
 }
 
+// What `jumar opt` does beside reading: the same for texts and archives.
+void fill_request(const OptArguments& arguments, const Options& options, OptRequest& request) {
+  if (!arguments.to.empty()) request.to = *level_from_name(arguments.to);
+  if (arguments.has_passes) request.passes = arguments.passes;
+  request.print_after = arguments.print_after.empty() ? options.print_after() : arguments.print_after;
+  request.print_report = arguments.report;
+}
+
+Result<std::string> run_opt_archive(const OptArguments& arguments, const Options& base, Report& report) {
+  JUMAR_ASSIGN(const Options options, options_of(base, "", arguments.options));
+  OptRequest request;
+  fill_request(arguments, options, request);
+  JUMAR_ASSIGN(import::Imported model, [&] {
+    const StageTimer timer(report, "import");
+    return import::import_pt2(arguments.file, {});
+  }());
+  const std::string notes = request.to == Level::kGraph && !request.print_report ? import::notes(model) : "";
+  JUMAR_ASSIGN(const std::string out, opt(request, std::move(model.graph), options, report));
+  return notes + out;
+}
+
 Result<std::string> run_opt(const OptArguments& arguments, const Options& base, std::string_view text,
                             const std::string& file, Report& report) {
   JUMAR_ASSIGN(const Options options, options_of(base, text, arguments.options));
@@ -84,10 +111,7 @@ Result<std::string> run_opt(const OptArguments& arguments, const Options& base, 
   const bool is_plan = lexer.peek_word("plan");
   request.to = is_loop || lexer.peek_word("loop") ? Level::kLoop : is_plan ? Level::kPlan : Level::kGraph;
   if (request.from && *request.from > request.to) request.to = *request.from;
-  if (!arguments.to.empty()) request.to = *level_from_name(arguments.to);
-  if (arguments.has_passes) request.passes = arguments.passes;
-  request.print_after = arguments.print_after.empty() ? options.print_after() : arguments.print_after;
-  request.print_report = arguments.report;
+  fill_request(arguments, options, request);
   return opt(request, text, file, options, report);
 }
 
@@ -96,10 +120,12 @@ int opt_command(const OptArguments& arguments, const Options& base) {
     print(stdout, pass_list());
     return 0;
   }
-  const Result<std::string> text = text_of(arguments.file);
-  if (!text.ok()) return report(text.error());
   Report stages;
-  const Result<std::string> out = run_opt(arguments, base, *text, arguments.file, stages);
+  const Result<std::string> out = [&]() -> Result<std::string> {
+    if (arguments.from == kArchive) return run_opt_archive(arguments, base, stages);
+    JUMAR_ASSIGN(const std::string text, text_of(arguments.file));
+    return run_opt(arguments, base, text, arguments.file, stages);
+  }();
   if (arguments.time) {
     for (const Report::Stage& stage : stages.stages)
       print(stderr, fmt::format("{:8.2f} ms  {}\n", stage.ms, stage.name));

@@ -45,6 +45,14 @@ class Run {
     return loops(std::move(program), from);
   }
 
+  Result<std::string> run(graph::Graph graph) {
+    JUMAR_RETURN_IF_ERROR(request_.passes ? stages_.run_passes(graph, *request_.passes)
+                                          : stages_.optimize(graph));
+    if (request_.to == Level::kGraph) return out_ + graph::write_graph(graph);
+    JUMAR_ASSIGN(loop::Program program, stages_.lower(graph));
+    return loops(std::move(program), Level::kLoop);
+  }
+
  private:
   Result<std::string> plan(std::string_view text, const std::string& file) {
     if (request_.to != Level::kPlan) return diagnostic("option", "a plan can only become a plan");
@@ -55,11 +63,7 @@ class Run {
 
   Result<std::string> graph(std::string_view text, const std::string& file) {
     JUMAR_ASSIGN(graph::Graph graph, stages_.read(text, file));
-    JUMAR_RETURN_IF_ERROR(request_.passes ? stages_.run_passes(graph, *request_.passes)
-                                          : stages_.optimize(graph));
-    if (request_.to == Level::kGraph) return out_ + graph::write_graph(graph);
-    JUMAR_ASSIGN(loop::Program program, stages_.lower(graph));
-    return loops(std::move(program), Level::kLoop);
+    return run(std::move(graph));
   }
 
   Result<std::string> loops(loop::Program program, Level from) {
@@ -97,16 +101,33 @@ std::optional<Level> level_from_name(std::string_view name) {
 
 std::vector<std::string> level_names() { return {kLevels.begin(), kLevels.end()}; }
 
-Result<std::string> opt(const OptRequest& request, std::string_view text, const std::string& file,
-                        const Options& options, Report& report) {
+namespace {
+
+// Runs the stages with a Run, and collects what print_after asked for before what it returns.
+template <class Start>
+Result<std::string> with_dumps(const OptRequest& request, const Options& options, Report& report,
+                               Start&& start) {
   std::string dumped;
   JUMAR_ASSIGN(Dumps dumps,
                Dumps::create(request.print_after, [&](std::string_view name, const std::string& dump) {
                  dumped += fmt::format("# after {}\n{}", name, dump);
                }));
-  Result<std::string> out = Run(request, options, report, dumps, dumped).run(text, file);
+  Run run(request, options, report, dumps, dumped);
+  Result<std::string> out = start(run);
   if (out.ok() && request.print_report) return remarks(report);
   return out;
+}
+
+}  // namespace
+
+Result<std::string> opt(const OptRequest& request, std::string_view text, const std::string& file,
+                        const Options& options, Report& report) {
+  return with_dumps(request, options, report, [&](Run& run) { return run.run(text, file); });
+}
+
+Result<std::string> opt(const OptRequest& request, graph::Graph graph, const Options& options,
+                        Report& report) {
+  return with_dumps(request, options, report, [&](Run& run) { return run.run(std::move(graph)); });
 }
 
 std::string options_in_comments(std::string_view text) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "driver/report.h"
+#include "graph/graph.h"
 #include "support/options.h"
 #include "support/result.h"
 
@@ -35,6 +36,10 @@ struct OptRequest {
 // The text of the wanted level, after the texts that print_after asked for. Stages are timed into `report`.
 Result<std::string> opt(const OptRequest& request, std::string_view text, const std::string& file,
                         const Options& options, Report& report);
+
+// The same from a graph that is in memory already, whose level is kGraph.
+Result<std::string> opt(const OptRequest& request, graph::Graph graph, const Options& options,
+                        Report& report);
 
 // Options that a reproducer's comments hold ("# OPTION: cpu=x86-64-v3"), as option text.
 std::string options_in_comments(std::string_view text);

@@ -37,7 +37,8 @@ bool has_trait(const Node& node, Trait trait) {
 // Attention draws numbers when its probability of dropping is not zero.
 bool drops_attention(const Node& node) {
   std::string_view name = aten_name(node.op);
-  if (!name.starts_with("_scaled_dot_product") || name.ends_with("_backward")) return false;
+  const bool is_attention = name.starts_with("_scaled_dot_product") || name.starts_with("scaled_dot_product");
+  if (!is_attention || name.ends_with("_backward")) return false;
   return std::any_of(node.args.begin(), node.args.end(), [](const Arg& arg) {
     const double* number = arg.as<double>();
     return number != nullptr && *number > 0;

@@ -1,0 +1,129 @@
+// What a decomposition works with: the arguments of one operator, and the operators that take its place.
+//
+//   Outcome decompose_conv2d(Call& c) {
+//     return c.done(c.op("aten.convolution.default", {c.arg(0), c.arg(1), ...}, c.type(0)));
+//   }
+//
+// A decomposition appends operators and gives the values that are the results, or gives the reason why it
+// does not apply; what it appended is then taken back. Operators that it appends are decomposed in turn.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "graph/graph.h"
+#include "import/op_schema.h"
+#include "import/shape.h"
+
+namespace jumar::import {
+
+struct Refusal {
+  std::string reason;
+};
+using Outcome = std::variant<std::vector<graph::ValueId>, Refusal>;
+
+class Decomposer {
+ public:
+  Decomposer(graph::Graph& graph, OpSchemas& schemas) : graph_(graph), schemas_(schemas), shapes_(graph) {}
+  Status run();
+
+  graph::Graph& graph() { return graph_; }
+  OpSchemas& schemas() { return schemas_; }
+  const Shapes& shapes() const { return shapes_; }
+  sym::Context& cx() const { return graph_.cx(); }
+  // A copy: values move when others are added.
+  ir::TensorType type(graph::ValueId value) const { return graph_.values[value].type; }
+
+  // Appends an operator; arguments that are not given get their default values. The results are new values.
+  std::vector<graph::ValueId> append(const std::string& op, graph::ArgList args,
+                                     std::vector<ir::TensorType> types, const std::string& name,
+                                     const std::string& origin);
+
+ private:
+  void place(graph::Node node);
+  bool expand(const graph::Node& node);
+  bool expand_in_place(const graph::Node& node);
+  void finish(const graph::Node& node, const std::vector<graph::ValueId>& values, size_t first_new);
+  graph::ValueId restrided(graph::ValueId value, const ir::TensorType& type, const graph::Node& node);
+  graph::Arg resolved(const graph::Arg& arg) const;
+  graph::ValueId resolved(graph::ValueId value) const;
+
+  graph::Graph& graph_;
+  OpSchemas& schemas_;
+  Shapes shapes_;
+  std::unordered_map<graph::ValueId, graph::ValueId> replaced_;
+  int depth_ = 0;
+  std::optional<Diagnostic> error_;  // the first operator that had to be decomposed and was not
+};
+
+class Call {
+ public:
+  Call(Decomposer& owner, const graph::Node& node);
+
+  const graph::Node& node() const { return node_; }
+  sym::Context& cx() const { return owner_.cx(); }
+  const Shapes& shapes() const { return owner_.shapes(); }
+  ir::TensorType type(graph::ValueId value) const { return owner_.type(value); }
+  size_t rank(graph::ValueId value) const { return type(value).rank(); }
+
+  // Arguments, by place in the schema.
+  const graph::Arg& arg(size_t k) const { return node_.args[k]; }
+  bool has(size_t k) const { return !node_.args[k].is_none(); }
+  bool is_tensor(size_t k) const;
+  graph::ValueId tensor(size_t k) const;
+  std::optional<sym::Expr> size(size_t k) const;
+  std::optional<int64_t> constant(size_t k) const;
+  std::optional<Sizes> sizes(size_t k) const;
+  std::optional<std::vector<int64_t>> constants(size_t k) const;
+  std::optional<bool> flag(size_t k) const;
+  std::optional<double> number(size_t k) const;
+  std::string word(size_t k) const;  // of a dtype, layout, ...; or text; empty for none
+  // A dimension of a tensor of this rank, counted from the end where negative.
+  std::optional<size_t> dim(size_t k, size_t rank) const;
+
+  size_t result_count() const { return node_.results.size(); }
+  // What capture saw.
+  ir::TensorType result(size_t k = 0) const { return owner_.type(node_.results[k]); }
+
+  // Appends an operator with one result, or several.
+  graph::ValueId op(const std::string& name, graph::ArgList args, ir::TensorType type);
+  std::vector<graph::ValueId> ops(const std::string& name, graph::ArgList args,
+                                  std::vector<ir::TensorType> types);
+  // An operator on elements: broadcast, and computed in the promoted type or in `dtype`. Fails (an invalid
+  // value) where sizes are not known to fit.
+  graph::ValueId elements(const std::string& name, graph::ArgList args, std::optional<ir::DType> dtype = {});
+
+  graph::ValueId transposed(graph::ValueId x, size_t a, size_t b);
+  graph::ValueId permuted(graph::ValueId x, const std::vector<size_t>& dims);
+  graph::ValueId expanded(graph::ValueId x, const Sizes& sizes);
+  graph::ValueId unsqueezed(graph::ValueId x, size_t dim);
+  graph::ValueId squeezed(graph::ValueId x, size_t dim);
+  // A view where there is one, else a copy.
+  graph::ValueId reshaped(graph::ValueId x, const Sizes& sizes);
+  graph::ValueId copied(graph::ValueId x);  // contiguous
+  graph::ValueId converted(graph::ValueId x, ir::DType dtype);
+  graph::Arg sizes_arg(const Sizes& sizes) const;
+  graph::Arg ints(std::initializer_list<int64_t> values) const;
+  graph::Arg integer(int64_t value) const { return graph::Arg(cx().constant(value)); }
+  static graph::Arg dtype_arg(ir::DType dtype);
+
+  Outcome done(graph::ValueId value) const { return std::vector<graph::ValueId>{value}; }
+  Outcome done(std::vector<graph::ValueId> values) const { return values; }
+  static Outcome refuse(std::string reason) { return Refusal{std::move(reason)}; }
+
+ private:
+  Decomposer& owner_;
+  const graph::Node& node_;
+  std::string name_;
+};
+
+using Decompose = Outcome (*)(Call&);
+
+// Whether the table has a row for the operator.
+bool is_composite(std::string_view op);
+// The name of the operator that does the same without writing to its operand; empty when there is none.
+std::string functional_name(OpSchemas& schemas, const std::string& op);
+
+}  // namespace jumar::import
