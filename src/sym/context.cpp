@@ -344,6 +344,15 @@ Expr Context::floordiv(Expr a, Expr b) {
   if (a.is_const()) return constant(floor_quotient(a.const_value(), divisor));
   if (divisor < 0) return floordiv(neg(a), constant(-divisor));
   if (Expr quotient = impl_->exact_quotient(a, divisor)) return quotient;
+  // A constant beside other terms keeps its remainder only, so that (s0 - 1)//2 + 1 is (s0 + 1)//2: one atom,
+  // which products of sizes keep together.
+  for (Expr summand : summands(a)) {
+    if (!summand.is_const() || summand == a) continue;
+    const int64_t whole = floor_quotient(summand.const_value(), divisor);
+    int64_t taken = 0;
+    if (whole == 0 || __builtin_mul_overflow(whole, -divisor, &taken)) break;
+    return add(impl_->node(Op::kFloorDiv, add(a, constant(taken)), b), constant(whole));
+  }
   return impl_->node(Op::kFloorDiv, a, b);
 }
 
