@@ -84,7 +84,8 @@ TEST(Fuzz, ChangedRanks) {
       test::ZipWriter writer;
       for (const auto& [name, entry] : zip->entries()) {
         std::string body(entry.text());
-        if (name.ends_with("model.json")) body = test::changed_rank(test::changed_rank(body, random()), random());
+        if (name.ends_with("model.json"))
+          body = test::changed_rank(test::changed_rank(body, random()), random());
         writer.add(name, body);
       }
       run(writer.finish());
