@@ -33,7 +33,8 @@ Outcome decompose_diff(Call& c) {
   Expr length = c.cx().constant(0);
   for (const size_t k : {size_t{3}, size_t{0}, size_t{4}}) {
     if (!c.has(k)) continue;
-    if (c.type(c.tensor(k)).dtype != c.type(x).dtype) return Call::refuse("its parts have other types");
+    if (c.rank(c.tensor(k)) != c.rank(x) || c.type(c.tensor(k)).dtype != c.type(x).dtype)
+      return Call::refuse("its parts have other types");
     length = c.cx().add(length, c.type(c.tensor(k)).sizes[*dim]);
     parts.push_back(c.arg(k));
   }

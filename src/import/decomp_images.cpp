@@ -13,14 +13,21 @@ using sym::Expr;
 
 namespace {
 
+// Dimensions of the weight beside the channels; 0 for what is no weight.
+size_t spatial_rank(const Call& c) {
+  const size_t rank = c.rank(c.tensor(1));
+  return rank > 2 ? rank - 2 : 0;
+}
+
 Arg repeated(Call& c, size_t count, int64_t value) { return Arg(ArgList(count, c.integer(value))); }
 
 // A convolution over the operand's last dimensions; an operand without a batch gets one for its time.
 Outcome convolution(Call& c, ValueId x, const Arg& stride, const Arg& padding, const Arg& dilation,
                     bool transposed, const Arg& output_padding, const Arg& groups) {
-  const size_t spatial = c.rank(c.tensor(1)) - 2;
+  const size_t spatial = spatial_rank(c);
   const bool is_batched = c.rank(x) == spatial + 2;
-  if (!is_batched && c.rank(x) != spatial + 1) return Call::refuse("its operand has another rank");
+  if (spatial == 0 || (!is_batched && c.rank(x) != spatial + 1))
+    return Call::refuse("its operand has another rank");
   ir::TensorType type = c.result();
   if (!is_batched) {
     x = c.unsqueezed(x, 0);
@@ -36,13 +43,13 @@ Outcome convolution(Call& c, ValueId x, const Arg& stride, const Arg& padding, c
 
 // (input, weight, bias, stride, padding, dilation, groups)
 Outcome decompose_conv(Call& c) {
-  const size_t spatial = c.rank(c.tensor(1)) - 2;
+  const size_t spatial = spatial_rank(c);
   return convolution(c, c.tensor(0), c.arg(3), c.arg(4), c.arg(5), false, repeated(c, spatial, 0), c.arg(6));
 }
 
 // Padding as a word: "valid" is none, "same" keeps the sizes; what is odd goes to the end.
 Outcome decompose_conv_padding(Call& c) {
-  const size_t spatial = c.rank(c.tensor(1)) - 2;
+  const size_t spatial = spatial_rank(c);
   if (c.word(4) == "valid")
     return convolution(c, c.tensor(0), c.arg(3), repeated(c, spatial, 0), c.arg(5), false,
                        repeated(c, spatial, 0), c.arg(6));
@@ -53,6 +60,7 @@ Outcome decompose_conv_padding(Call& c) {
   ArgList both, pads(2 * spatial, c.integer(0));
   bool is_odd = false;
   Sizes sizes = c.type(c.tensor(0)).sizes;
+  if (spatial == 0 || sizes.size() <= spatial) return Call::refuse("its operand has another rank");
   const size_t first = sizes.size() - spatial;
   for (size_t k = 0; k < spatial; ++k) {
     if (!weight[k + 2].is_const()) return Call::refuse("its kernel's size is not known");
@@ -102,7 +110,7 @@ Arg before(Call& c, const Arg& list, int64_t first) {
 Outcome in_two_dimensions(Call& c, const std::string& op, const ArgList& rest) {
   const ValueId x = c.tensor(0);
   const size_t rank = c.rank(x);
-  if (rank < 2) return Call::refuse("its operand has no spatial dimension");
+  if (rank < 2 || c.result().rank() != rank) return Call::refuse("its operand has no spatial dimension");
   const ir::TensorType wide = c.shapes().unsqueezed(c.result(), rank - 1);
   ArgList args = {Arg(c.unsqueezed(x, rank - 1))};
   args.insert(args.end(), rest.begin(), rest.end());
@@ -145,6 +153,7 @@ namespace {
 Outcome upsampled(Call& c, const ArgList& between, const Arg& scales) {
   const std::string op = c.node().op.substr(0, c.node().op.rfind('.')) + ".default";
   const Sizes sizes = c.result().sizes;
+  if (sizes.size() < 3) return Call::refuse("its result has no spatial dimension");
   ArgList args = {c.arg(0), c.sizes_arg(Sizes(sizes.begin() + 2, sizes.end()))};
   args.insert(args.end(), between.begin(), between.end());
   for (size_t k = 0; k + 2 < sizes.size(); ++k) {

@@ -183,8 +183,9 @@ Outcome decompose_attention(Call& c) {
   if (is_fusable(c)) return fused(c);
   ValueId q = c.tensor(0), k = c.tensor(1), v = c.tensor(2);
   const size_t rank = c.rank(q);
-  if (rank < 2 || c.number(kDropout) != 0.0 || !c.flag(kCausal))
-    return Call::refuse("it draws random numbers");
+  if (c.number(kDropout) != 0.0 || !c.flag(kCausal)) return Call::refuse("it draws random numbers");
+  if (rank < 2 || c.rank(k) != rank || c.rank(v) != rank)
+    return Call::refuse("its operands have other ranks");
   if (c.flag(kGrouped).value_or(false) && rank >= 3) {
     k = repeated_heads(c, k, q);
     v = repeated_heads(c, v, q);

@@ -128,7 +128,8 @@ Outcome decompose_narrow(Call& c) {
   const ValueId x = c.tensor(0);
   const std::optional<size_t> dim = c.dim(1, c.rank(x));
   const std::optional<Expr> start = c.size(2);
-  if (!dim || !start || c.rank(x) == 0) return Call::refuse("its arguments are not known");
+  if (!dim || !start || c.rank(x) == 0 || c.result().rank() != c.rank(x))
+    return Call::refuse("its arguments are not known");
   Expr begin = *start;
   if (begin.is_const() && begin.const_value() < 0) begin = c.cx().add(begin, c.type(x).sizes[*dim]);
   return c.done(sliced(c, x, *dim, begin, c.result().sizes[*dim], c.result()));
@@ -141,6 +142,7 @@ Outcome decompose_chunk(Call& c) {
   if (!dim || c.rank(x) == 0 || c.result_count() == 0) return Call::refuse("its arguments are not known");
   std::vector<TensorType> types;
   for (size_t k = 0; k < c.result_count(); ++k) types.push_back(c.result(k));
+  if (types[0].rank() != c.rank(x)) return Call::refuse("its results have another rank");
   const Expr piece = types[0].sizes[*dim];
   return c.done(c.ops("aten.split.Tensor", {Arg(x), Arg(piece), c.integer(static_cast<int64_t>(*dim))},
                       std::move(types)));
@@ -160,7 +162,8 @@ Outcome decompose_broadcast_tensors(Call& c) {
   std::vector<ValueId> out;
   for (size_t k = 0; k < c.result_count(); ++k) {
     const auto* tensor = list == nullptr || k >= list->size() ? nullptr : (*list)[k].as<ValueId>();
-    if (tensor == nullptr) return Call::refuse("its operands are not known");
+    if (tensor == nullptr || c.rank(*tensor) > c.result(k).rank())
+      return Call::refuse("its operands are not known");
     out.push_back(c.expanded(*tensor, c.result(k).sizes));
   }
   return c.done(std::move(out));
@@ -174,7 +177,8 @@ Outcome decompose_meshgrid(Call& c) {
   std::vector<ValueId> out;
   for (size_t k = 0; k < list->size(); ++k) {
     const auto* tensor = (*list)[k].as<ValueId>();
-    if (tensor == nullptr || c.rank(*tensor) > 1) return Call::refuse("an operand is no vector");
+    if (tensor == nullptr || c.rank(*tensor) > 1 || c.result(k).rank() != list->size())
+      return Call::refuse("an operand is no vector");
     const size_t dim = swapped && k < 2 ? 1 - k : k;
     Sizes sizes(list->size(), c.cx().constant(1));
     if (c.rank(*tensor) == 1) sizes[dim] = c.type(*tensor).sizes[0];

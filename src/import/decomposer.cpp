@@ -143,13 +143,31 @@ void Decomposer::place(Node node) {
   graph_.append(std::move(node));
 }
 
+// Tensors stand where the schema has them: what functions of the table rely on. (A number may stand for a
+// tensor elsewhere.)
+bool Decomposer::has_tensors(const Node& node) const {
+  const OpSchema* schema = schemas_.find(node.op);
+  const auto is_tensor = [&](const Arg& arg) {
+    const auto* value = arg.as<ValueId>();
+    return value != nullptr && graph_.values[*value].kind == ValueKind::kTensor;
+  };
+  if (schema == nullptr || schema->args.size() != node.args.size()) return false;
+  for (size_t k = 0; k < node.args.size(); ++k) {
+    const std::string& kind = schema->args[k].type;
+    if (kind == "Tensor" && !is_tensor(node.args[k])) return false;
+    if (kind == "Tensor?" && !node.args[k].is_none() && !is_tensor(node.args[k])) return false;
+  }
+  return std::all_of(node.results.begin(), node.results.end(),
+                     [&](ValueId result) { return graph_.values[result].kind == ValueKind::kTensor; });
+}
+
 bool Decomposer::expand(const Node& node) {
   const FunctionRow* row = function_row(node.op);
   if (row == nullptr) return false;
   const size_t placed = graph_.order.size();
   const size_t first_new = graph_.values.size();
   Call call(*this, node);
-  const Outcome outcome = row->function(call);
+  const Outcome outcome = has_tensors(node) ? row->function(call) : Call::refuse("an operand is no tensor");
   const auto* values = std::get_if<std::vector<ValueId>>(&outcome);
   bool fits = values != nullptr && values->size() == node.results.size();
   for (size_t k = 0; fits && k < values->size(); ++k) {
@@ -163,7 +181,8 @@ bool Decomposer::expand(const Node& node) {
     if (row->is_required && !error_) {
       error_ = diagnostic("unsupported", "{} cannot be expressed by other operators: {}", node.op,
                           refusal != nullptr ? refusal->reason : "its result has another type");
-      error_->notes.push_back(fmt::format("in node %{}", graph_.values[node.results[0]].name));
+      if (!node.results.empty())
+        error_->notes.push_back(fmt::format("in node %{}", graph_.values[node.results[0]].name));
     }
     return false;
   }
@@ -176,7 +195,9 @@ bool Decomposer::expand_in_place(const Node& node) {
   const std::string plain = functional_name(schemas_, node.op);
   if (plain.empty() || !is_composite(plain)) return false;
   const auto* self = node.args.empty() ? nullptr : node.args[0].as<ValueId>();
-  if (self == nullptr || node.results.size() != 1 || schemas_.find(plain)->may_alias()) return false;
+  if (self == nullptr || graph_.values[*self].kind != ValueKind::kTensor || node.results.size() != 1 ||
+      schemas_.find(plain)->may_alias())
+    return false;
   const std::string& name = graph_.values[node.results[0]].name;
   const ValueId value = append(plain, node.args, {type(*self)}, name + "_new", node.origin)[0];
   Node copy;

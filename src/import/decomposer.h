@@ -43,6 +43,7 @@ class Decomposer {
 
  private:
   void place(graph::Node node);
+  bool has_tensors(const graph::Node& node) const;
   bool expand(const graph::Node& node);
   bool expand_in_place(const graph::Node& node);
   void finish(const graph::Node& node, const std::vector<graph::ValueId>& values, size_t first_new);

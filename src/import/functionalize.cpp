@@ -67,7 +67,7 @@ class Functionalizer {
     const auto writes =
         std::count_if(schema.args.begin(), schema.args.end(), [](const OpArgument& a) { return a.writes; });
     const auto* target = node.args[written].as<ValueId>();
-    if (writes != 1 || target == nullptr)
+    if (writes != 1 || target == nullptr || graph_.values[*target].kind != ValueKind::kTensor)
       return diagnostic("unsupported", "{} writes to {} operands, which no operator without writes expresses",
                         node.op, writes);
     if (model_.becomes_view(node, *target)) return model_.turn_into_view(node, *target);

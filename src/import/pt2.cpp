@@ -94,6 +94,8 @@ class Importer {
 
  private:
   static Status make_functional(Translated& made, OpSchemas& schemas) {
+    // Arguments are as schemas say from here on.
+    JUMAR_RETURN_IF_ERROR(graph::verify(made.graph));
     JUMAR_RETURN_IF_ERROR(decompose(made.graph, schemas));
     JUMAR_ASSIGN(const std::vector<size_t> mutated, functionalize(made.graph, schemas));
     std::vector<GraphOutput> outputs;

@@ -52,7 +52,7 @@ size_t StorageModel::add_view(const Node& node, size_t result, size_t parent) {
 
 Status StorageModel::define_views(Node node) {
   const auto* operand = node.args.empty() ? nullptr : node.args[0].as<ValueId>();
-  if (operand == nullptr)
+  if (operand == nullptr || graph_.values[*operand].kind != ValueKind::kTensor)
     return diagnostic("unsupported", "{} makes views of something that is no tensor", node.op);
   if (!graph::may_alias(node))
     return diagnostic("unsupported", "{} may or may not copy, which nobody here knows", node.op);

@@ -45,6 +45,7 @@ Outcome inverse_sizes(const InverseContext& c) {
 }
 
 Outcome permuted_back(const InverseContext& c, const std::vector<size_t>& dims) {
+  if (value_type(c).rank() != dims.size()) return unknown(c, "its rank is not that of its operand");
   std::vector<size_t> back(dims.size());
   for (size_t k = 0; k < dims.size(); ++k) back[dims[k]] = k;
   ArgList list;
@@ -65,6 +66,7 @@ Outcome inverse_transpose(const InverseContext& c) {
 
 Outcome inverse_t(const InverseContext& c) {
   if (parent_type(c).rank() < 2) return Inverse{};
+  if (parent_type(c).rank() > 2) return unknown(c, "the operand is no matrix");
   return permuted_back(c, {1, 0});
 }
 
@@ -126,6 +128,10 @@ Outcome inverse_split(const InverseContext& c) {
   if (!dim) return unknown(c, "its dimension is not known");
   sym::Context& cx = c.graph.cx();
   Expr begin = cx.constant(0);
+  for (size_t k = 0; k <= c.result; ++k) {
+    if (c.graph.values[c.view.results[k]].type.rank() != parent_type(c).rank())
+      return unknown(c, "its rank is not that of its operand");
+  }
   for (size_t k = 0; k < c.result; ++k)
     begin = cx.add(begin, c.graph.values[c.view.results[k]].type.sizes[*dim]);
   const Expr end = cx.add(begin, value_type(c).sizes[*dim]);

@@ -13,7 +13,7 @@ using test::Bytes;
 
 void run(const Bytes& bytes) { test::import_any(bytes); }
 
-const char* const kFiles[] = {"counter.pt2", "block.pt2"};
+const char* const kFiles[] = {"counter.pt2", "block.pt2", "mixed.pt2"};
 
 TEST(Fuzz, Truncated) {
   for (const char* file : kFiles) {
@@ -40,7 +40,9 @@ TEST(Fuzz, FlippedBytes) {
 // Damage that the checksums would hide: programs and tables that are changed and packed again.
 TEST(Fuzz, ChangedTexts) {
   std::mt19937 random(2);
-  const std::string tokens[] = {"0",
+  const std::string tokens[] = {"",
+                                "",
+                                "0",
                                 "1",
                                 "-1",
                                 "9223372036854775807",
@@ -64,6 +66,26 @@ TEST(Fuzz, ChangedTexts) {
         std::string body(entry.text());
         if (name.ends_with(".json") && random() % 2 == 0)
           body = test::changed_json(body, tokens[random() % std::size(tokens)], random());
+        writer.add(name, body);
+      }
+      run(writer.finish());
+    }
+  }
+}
+
+// Tensors whose rank is not what operators make of it.
+TEST(Fuzz, ChangedRanks) {
+  std::mt19937 random(3);
+  for (const char* file : kFiles) {
+    const Bytes bytes = test::file_bytes(file);
+    const Result<ZipArchive> zip = ZipArchive::read(bytes, file);
+    ASSERT_TRUE(zip.ok());
+    for (int k = 0; k < 1000; ++k) {
+      test::ZipWriter writer;
+      for (const auto& [name, entry] : zip->entries()) {
+        std::string body(entry.text());
+        if (name.ends_with("model.json"))
+          body = test::changed_rank(test::changed_rank(body, random()), random());
         writer.add(name, body);
       }
       run(writer.finish());

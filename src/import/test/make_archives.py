@@ -48,6 +48,24 @@ class Block(nn.Module):
         return self.head(x), (x @ self.turned).flatten(1)
 
 
+class Mixed(nn.Module):
+    """Many composite operators and views of all kinds, on tiny tensors."""
+
+    def forward(self, x, y):
+        a = F.max_pool1d(F.pad(F.conv1d(x, y, padding="same"), (1, 0)), 2)
+        b = F.group_norm(x, 2) + F.instance_norm(x)
+        q = b[:, None].expand(-1, 2, -1, -1)
+        c = F.scaled_dot_product_attention(q, q, q, is_causal=True)
+        d = x.clone()
+        first, second = d.split([1, 3], 1)
+        first.mul_(2)
+        d.transpose(0, 1).movedim(0, 2).chunk(2, 1)[1].add_(second.sum())
+        e = torch.einsum("bcl,kc->bkl", x, y[:, :, 0]).diff().softmax(-1)
+        f = torch.stack(torch.meshgrid(x[0, 0], y[0, :, 0], indexing="xy")).unbind(0)[1]
+        g = f.narrow(0, 1, 2).mT @ y[:2, :, 1]
+        return a, c, d, F.adaptive_avg_pool1d(e, 1), g, F.cross_entropy(a[0], a[0, :, 0].long())
+
+
 def main() -> None:
     folder = Path(__file__).resolve().parent / "archives"
     torch.manual_seed(0)
@@ -58,6 +76,7 @@ def main() -> None:
         "counter": torch.export.export(Counter().eval(), inputs, dynamic_shapes=shapes),
         "block": torch.export.export(Block().eval(), (torch.zeros(2, 3, dtype=torch.int64),)),
     }
+    programs["mixed"] = torch.export.export(Mixed(), (torch.rand(2, 4, 6), torch.rand(4, 4, 3)))
     for name, program in programs.items():
         torch.export.save(program, folder / f"{name}.pt2")
 
