@@ -32,7 +32,7 @@ torch::Tensor fresh_tensor(const Engine& engine, ir::DType dtype, int64_t rank, 
                           api.aoti_torch_device_type_cpu(), -1, &handle, api.aoti_torch_layout_strided(),
                           nullptr, 0, give_back, owner.get()) != 0)
     return {};
-  owner.release();
+  static_cast<void>(owner.release());  // the tensor gives it back
   return torch::Tensor(api, handle);
 }
 
