@@ -177,13 +177,14 @@ def child_trivial() -> dict:
     with torch.no_grad():
         for f in compiled.values():
             f(x)
-        for _ in range(75):
+        for _ in range(150):
             for name, f in compiled.items():
                 start = time.perf_counter()
                 for _ in range(calls):
                     f(x)
                 times[name].append((time.perf_counter() - start) / calls * 1e6)
-    return {name: statistics.median(t) for name, t in times.items()}
+    # Differences of about a microsecond are read from these, and other processes only ever add: the fastest tenth.
+    return {name: statistics.quantiles(t, n=10)[0] for name, t in times.items()}
 
 
 # ---- in the parent
