@@ -48,19 +48,16 @@ class Inputs {
   Inputs(const Inputs&) = delete;
   Inputs& operator=(const Inputs&) = delete;
 
-  // The first `count` items of a list or a tuple.
-  bool add_list(PyObject* list, Py_ssize_t count) {
+  // The first `count` items of a list or a tuple; `item_at` is PyList_GetItem or PyTuple_GetItem.
+  bool add_all(PyObject* sequence, Py_ssize_t count, PyObject* (*item_at)(PyObject*, Py_ssize_t)) {
     for (Py_ssize_t k = 0; k < count; ++k) {
-      PyObject* item = PyList_GetItem(list, k);
+      PyObject* item = item_at(sequence, k);
       if (item == nullptr || !add(item)) return false;
     }
     return true;
   }
-  bool add_tuple(PyObject* tuple, Py_ssize_t count) {
-    for (Py_ssize_t k = 0; k < count; ++k) {
-      if (!add(PyTuple_GetItem(tuple, k))) return false;
-    }
-    return true;
+  bool add_constants(const Program& program) {
+    return add_all(program.constants, program.constant_count, PyTuple_GetItem);
   }
 
   const jumar_value* values() const { return values_; }
@@ -136,17 +133,6 @@ PyObject* converted(const State& state, const Inputs& inputs, jumar_results* res
   return nullptr;
 }
 
-PyObject* converted_tuple(const State& state, const Inputs& inputs, jumar_results* results) {
-  const size_t count = jumar_results_count(results);
-  Ref tuple(PyTuple_New(static_cast<Py_ssize_t>(count)));
-  for (size_t k = 0; tuple && k < count; ++k) {
-    PyObject* item = converted(state, inputs, results, k);
-    if (item == nullptr) return nullptr;
-    PyTuple_SetItem(tuple.get(), static_cast<Py_ssize_t>(k), item);
-  }
-  return tuple.release();
-}
-
 PyObject* converted_list(const State& state, const Inputs& inputs, jumar_results* results) {
   const size_t count = jumar_results_count(results);
   Ref list(PyList_New(static_cast<Py_ssize_t>(count)));
@@ -174,6 +160,16 @@ jumar_results* results_of(const Program& program, const Inputs& inputs) {
   return results;
 }
 
+// With the constants added: the results of a call, as a list.
+PyObject* results_list(const Program& program, Inputs& inputs) {
+  if (!inputs.add_constants(program)) return nullptr;
+  jumar_results* results = results_of(program, inputs);
+  if (results == nullptr) return nullptr;
+  PyObject* out = converted_list(*program.state, inputs, results);
+  jumar_results_free(results);
+  return out;
+}
+
 PyObject* run(PyObject* self, PyObject* sequence) {
   const Program& program = *as_program(self);
   const bool is_list = PyList_Check(sequence);
@@ -183,27 +179,18 @@ PyObject* run(PyObject* self, PyObject* sequence) {
   }
   const Py_ssize_t count = is_list ? PyList_Size(sequence) : PyTuple_Size(sequence);
   Inputs inputs(program, count);
-  if (!(is_list ? inputs.add_list(sequence, count) : inputs.add_tuple(sequence, count))) return nullptr;
-  if (!inputs.add_tuple(program.constants, program.constant_count)) return nullptr;
-  jumar_results* results = results_of(program, inputs);
-  if (results == nullptr) return nullptr;
-  PyObject* out = converted_tuple(*program.state, inputs, results);
-  jumar_results_free(results);
-  return out;
+  if (!inputs.add_all(sequence, count, is_list ? PyList_GetItem : PyTuple_GetItem)) return nullptr;
+  const Ref list(results_list(program, inputs));
+  return list ? PyList_AsTuple(list.get()) : nullptr;
 }
 
 PyObject* called(const Program& program, PyObject* list) {
   const Py_ssize_t count = PyList_Size(list);
   Inputs inputs(program, count);
-  const bool is_added = inputs.add_list(list, count);
+  const bool is_added = inputs.add_all(list, count, PyList_GetItem);
   // The caller's references go first, so that the call's own are the last ones.
   if (PyList_SetSlice(list, 0, PyList_Size(list), nullptr) != 0 || !is_added) return nullptr;
-  if (!inputs.add_tuple(program.constants, program.constant_count)) return nullptr;
-  jumar_results* results = results_of(program, inputs);
-  if (results == nullptr) return nullptr;
-  PyObject* out = converted_list(*program.state, inputs, results);
-  jumar_results_free(results);
-  return out;
+  return results_list(program, inputs);
 }
 
 PyObject* raise_arguments() {

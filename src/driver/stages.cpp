@@ -11,6 +11,7 @@
 #include "fuse/fuse.h"
 #include "graph/passes/passes.h"
 #include "loop/lower/lower.h"
+#include "loop/walk.h"
 #include "tile/tile_cpu.h"
 
 namespace jumar::driver {
@@ -162,11 +163,14 @@ void Stages::tile(loop::Program& program, const jit::CpuTarget& target) {
 void Stages::note_items(const loop::Program& program) {
   for (const loop::Item& item : program.items) {
     if (const auto* kernel = std::get_if<loop::Kernel>(&item)) {
-      Report::Kernel row{kernel->name, kernel->origin, kernel->nests.size(), 0, 0, kernel->is_phased, ""};
-      for (const loop::Nest& nest : kernel->nests) {
-        row.stages += nest.stages.size();
-        for (const loop::Stage& stage : nest.stages) row.lines += stage.body.size();
-      }
+      Report::Kernel row{kernel->name,
+                         kernel->origin,
+                         kernel->nests.size(),
+                         0,
+                         loop::line_count(*kernel),
+                         kernel->is_phased,
+                         ""};
+      for (const loop::Nest& nest : kernel->nests) row.stages += nest.stages.size();
       report_.kernels.push_back(std::move(row));
     } else if (const auto* call = std::get_if<loop::Call>(&item)) {
       if (call->op.starts_with("python.")) {

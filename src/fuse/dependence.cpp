@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "loop/accesses.h"
 #include "loop/effects.h"
 
 namespace jumar::fuse {
@@ -62,36 +63,12 @@ std::set<std::string> unbacked_of(const loop::Program& program, const Group& gro
 
 }  // namespace
 
-BufferId Dependence::root(BufferId buffer) const {
-  const loop::Buffer& b = program_.buffers[buffer];
-  return b.storage == loop::Storage::kView ? b.base : buffer;
-}
-
 void Dependence::collect_accesses(Group& group) const {
-  group.reads.clear();
-  group.writes.clear();
-  auto args = [&](const loop::ArgList& list) {
-    for (const loop::Arg& arg : list)
-      ir::for_each_ref(arg, [&](auto ref) {
-        if constexpr (std::is_same_v<decltype(ref), BufferId>) group.reads.insert(root(ref));
-      });
-  };
-  if (const loop::Kernel* kernel = group.kernel()) {
-    for (const loop::Nest& nest : kernel->nests)
-      for (const loop::Stage& stage : nest.stages)
-        for (const loop::Stage::Line& line : stage.body) {
-          if (line.inst.kind == loop::InstKind::kLoad) group.reads.insert(line.inst.buffer);
-          if (line.inst.kind == loop::InstKind::kStore) group.writes.insert(line.inst.buffer);
-        }
-  } else if (const auto* call = std::get_if<loop::Call>(&group.item)) {
-    args(call->args);
-    for (BufferId result : call->results)
-      if (result) group.writes.insert(root(result));
-  } else if (const auto* host = std::get_if<loop::HostOp>(&group.item)) {
-    args(host->args);
-  }
+  loop::Accesses accesses = loop::accesses_of(program_, group.item);
   // What a group both writes and reads is its own business.
-  for (BufferId id : group.writes) group.reads.erase(id);
+  for (BufferId id : accesses.writes) accesses.reads.erase(id);
+  group.reads = std::move(accesses.reads);
+  group.writes = std::move(accesses.writes);
 }
 
 Dependence::Dependence(loop::Program& program)
@@ -116,7 +93,8 @@ Dependence::Dependence(loop::Program& program)
     if (writers_[b].size() > 1) written_in_parts_.insert(BufferId(b));
   for (const loop::Arg& output : program.outputs)
     ir::for_each_ref(output, [&](auto ref) {
-      if constexpr (std::is_same_v<decltype(ref), BufferId>) escapes_[root(ref).index()] = true;
+      if constexpr (std::is_same_v<decltype(ref), BufferId>)
+        escapes_[loop::storage_of(program_, ref).index()] = true;
     });
   for (uint32_t k = 0; k < groups.size(); ++k) add_edges(k);
 

@@ -45,8 +45,6 @@ class Dependence {
   std::vector<GroupId> readers(loop::BufferId buffer) const;
   // Whether the buffer must exist in memory whatever kernels do: a call reads it or the program returns it.
   bool escapes(loop::BufferId buffer) const { return escapes_[buffer.index()]; }
-  // The buffer that holds a view's elements.
-  loop::BufferId root(loop::BufferId buffer) const;
 
   // Whether `a` and `b` may become one: no path leads from one to the other through a third.
   bool may_merge(GroupId a, GroupId b) const;

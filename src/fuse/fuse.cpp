@@ -8,6 +8,7 @@
 #include "fuse/forward.h"
 #include "fuse/inline.h"
 #include "fuse/merge.h"
+#include "loop/walk.h"
 
 namespace jumar::fuse {
 
@@ -100,7 +101,8 @@ class Fusion {
       // An index is checked where eager checks it: for every point of the operator, once.
       if (line.inst.kind == InstKind::kWrapIndex) return false;
     }
-    if (stores != 1 || line_count(nest) + line_count(consumer) > context_.options.max_lines) return false;
+    if (stores != 1 || loop::line_count(nest) + loop::line_count(consumer) > context_.options.max_lines)
+      return false;
     int weight = body_weight(nest);
     if (!loads && weight <= kTrivialWeight) return true;
     if (dependence_.escapes(buffer)) return false;
@@ -282,10 +284,9 @@ class Fusion {
   bool may_join(GroupId into, GroupId from) {
     if (!is_joinable(into)) return false;
     if (is_small_parameter_work(into) && is_small_parameter_work(from)) return true;
-    size_t lines = 0;
-    for (GroupId id : {into, from})
-      for (const loop::Nest& nest : dependence_.groups[id].kernel()->nests) lines += line_count(nest);
-    return lines <= context_.options.max_lines;
+    return loop::line_count(*dependence_.groups[into].kernel()) +
+               loop::line_count(*dependence_.groups[from].kernel()) <=
+           context_.options.max_lines;
   }
 
   bool share_reads(GroupId a, GroupId b) const {
@@ -307,8 +308,7 @@ class Fusion {
     for (BufferId buffer : group.reads)
       if (program_.buffers[buffer].storage != loop::Storage::kParameter) return false;
     for (BufferId buffer : group.writes) {
-      Expr elems = program_.cx().constant(1);
-      for (Expr size : program_.buffers[buffer].type.sizes) elems = program_.cx().mul(elems, size);
+      const Expr elems = ir::element_count(program_.cx(), program_.buffers[buffer].type.sizes);
       if (estimated(program_, elems) > kSmallElems) return false;
     }
     return !group.reads.empty();

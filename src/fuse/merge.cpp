@@ -2,6 +2,7 @@
 
 #include "fuse/merge_common.h"
 #include "fuse/merge_ways.h"
+#include "loop/walk.h"
 
 namespace jumar::fuse {
 
@@ -10,7 +11,7 @@ Merged merged_nest(MergeContext& context, const loop::Nest& producer, const loop
   loop::Nest second = consumer;
   rename_axes_apart(context.program.cx(), first, context.axis_counter);
   rename_axes_apart(context.program.cx(), second, context.axis_counter);
-  if (line_count(first) + line_count(second) > context.options.max_lines)
+  if (loop::line_count(first) + loop::line_count(second) > context.options.max_lines)
     return "the merged body would be too long";
   if (is_pointwise(first)) return merged_into_stage(context, std::move(first), std::move(second));
   return merged_in_stages(context, std::move(first), std::move(second));
@@ -50,7 +51,7 @@ Merged merged_siblings(MergeContext& context, const loop::Nest& first, const loo
   loop::Nest other = second;
   rename_axes_apart(cx, out, context.axis_counter);
   rename_axes_apart(cx, other, context.axis_counter);
-  if (line_count(out) + line_count(other) > context.options.max_lines)
+  if (loop::line_count(out) + loop::line_count(other) > context.options.max_lines)
     return "the merged body would be too long";
   sym::Facts facts = nest_facts(context.program, out);
   AxisMap axes;

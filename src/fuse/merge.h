@@ -40,7 +40,6 @@ Merged merged_siblings(MergeContext& context, const loop::Nest& first, const loo
 
 // One stage without inner axes, whose stores are plain.
 bool is_pointwise(const loop::Nest& nest);
-size_t line_count(const loop::Nest& nest);
 // What one point of a count expression comes to, by the symbols' hints; for deciding what pays, never what is
 // right.
 int64_t estimated(const loop::Program& program, Expr count);

@@ -11,12 +11,6 @@ bool is_pointwise(const loop::Nest& nest) {
   return true;
 }
 
-size_t line_count(const loop::Nest& nest) {
-  size_t count = 0;
-  for (const loop::Stage& stage : nest.stages) count += stage.body.size();
-  return count;
-}
-
 int64_t estimated(const loop::Program& program, Expr count) {
   constexpr int64_t kTypicalSize = 64;
   Result<int64_t> value = sym::evaluate(count, [&](Expr symbol) -> std::optional<int64_t> {

@@ -4,14 +4,6 @@
 
 namespace jumar::import {
 
-using graph::Arg;
-using graph::ArgList;
-using graph::ValueId;
-using graph::ValueKind;
-using ir::DType;
-using ir::TensorType;
-using sym::Expr;
-
 Call::Call(Decomposer& owner, const graph::Node& node) : owner_(owner), node_(node) {
   name_ = node.results.empty() ? "value" : owner.graph().values[node.results[0]].name;
 }

@@ -7,11 +7,6 @@
 
 namespace jumar::import {
 
-using graph::Arg;
-using graph::ArgList;
-using graph::ValueId;
-using sym::Expr;
-
 namespace {
 
 struct Equation {

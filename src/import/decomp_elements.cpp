@@ -3,13 +3,6 @@
 
 namespace jumar::import {
 
-using graph::Arg;
-using graph::ArgList;
-using graph::ValueId;
-using ir::DType;
-using ir::TensorType;
-using sym::Expr;
-
 Outcome decompose_log_sigmoid(Call& c) {
   const TensorType none = c.shapes().contiguous(c.result().dtype, {c.cx().constant(0)});
   return c.done(c.ops("aten.log_sigmoid_forward.default", {c.arg(0)}, {c.result(), none})[0]);

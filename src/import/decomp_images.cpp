@@ -5,12 +5,6 @@
 
 namespace jumar::import {
 
-using graph::Arg;
-using graph::ArgList;
-using graph::ValueId;
-using ir::DType;
-using sym::Expr;
-
 namespace {
 
 // Dimensions of the weight beside the channels; 0 for what is no weight.

@@ -3,13 +3,6 @@
 
 namespace jumar::import {
 
-using graph::Arg;
-using graph::ArgList;
-using graph::ValueId;
-using ir::DType;
-using ir::TensorType;
-using sym::Expr;
-
 namespace {
 
 // Narrow floats keep their statistics in single precision.

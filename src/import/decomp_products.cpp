@@ -6,12 +6,6 @@
 
 namespace jumar::import {
 
-using graph::Arg;
-using graph::ValueId;
-using ir::DType;
-using ir::TensorType;
-using sym::Expr;
-
 namespace {
 
 // All dimensions but the last as one.

@@ -7,13 +7,6 @@
 
 namespace jumar::import {
 
-using graph::Arg;
-using graph::ArgList;
-using graph::Node;
-using graph::ValueId;
-using graph::ValueKind;
-using ir::TensorType;
-
 namespace {
 
 // Rows may lead to rows: a bound for a mistake in the table.

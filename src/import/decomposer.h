@@ -19,10 +19,20 @@
 
 namespace jumar::import {
 
+// The vocabulary of decompositions.
+using graph::Arg;
+using graph::ArgList;
+using graph::Node;
+using graph::ValueId;
+using graph::ValueKind;
+using ir::DType;
+using ir::TensorType;
+using sym::Expr;
+
 struct Refusal {
   std::string reason;
 };
-using Outcome = std::variant<std::vector<graph::ValueId>, Refusal>;
+using Outcome = std::variant<std::vector<ValueId>, Refusal>;
 
 class Decomposer {
  public:
@@ -34,47 +44,46 @@ class Decomposer {
   const Shapes& shapes() const { return shapes_; }
   sym::Context& cx() const { return graph_.cx(); }
   // A copy: values move when others are added.
-  ir::TensorType type(graph::ValueId value) const { return graph_.values[value].type; }
+  TensorType type(ValueId value) const { return graph_.values[value].type; }
 
   // Appends an operator; arguments that are not given get their default values. The results are new values.
-  std::vector<graph::ValueId> append(const std::string& op, graph::ArgList args,
-                                     std::vector<ir::TensorType> types, const std::string& name,
-                                     const std::string& origin);
+  std::vector<ValueId> append(const std::string& op, ArgList args, std::vector<TensorType> types,
+                              const std::string& name, const std::string& origin);
 
  private:
-  void place(graph::Node node);
-  bool has_tensors(const graph::Node& node) const;
-  bool expand(const graph::Node& node);
-  bool expand_in_place(const graph::Node& node);
-  void finish(const graph::Node& node, const std::vector<graph::ValueId>& values, size_t first_new);
-  graph::ValueId restrided(graph::ValueId value, const ir::TensorType& type, const graph::Node& node);
-  graph::Arg resolved(const graph::Arg& arg) const;
-  graph::ValueId resolved(graph::ValueId value) const;
+  void place(Node node);
+  bool has_tensors(const Node& node) const;
+  bool expand(const Node& node);
+  bool expand_in_place(const Node& node);
+  void finish(const Node& node, const std::vector<ValueId>& values, size_t first_new);
+  ValueId restrided(ValueId value, const TensorType& type, const Node& node);
+  Arg resolved(const Arg& arg) const;
+  ValueId resolved(ValueId value) const;
 
   graph::Graph& graph_;
   OpSchemas& schemas_;
   Shapes shapes_;
-  std::unordered_map<graph::ValueId, graph::ValueId> replaced_;
+  std::unordered_map<ValueId, ValueId> replaced_;
   int depth_ = 0;
   std::optional<Diagnostic> error_;  // the first operator that had to be decomposed and was not
 };
 
 class Call {
  public:
-  Call(Decomposer& owner, const graph::Node& node);
+  Call(Decomposer& owner, const Node& node);
 
-  const graph::Node& node() const { return node_; }
+  const Node& node() const { return node_; }
   sym::Context& cx() const { return owner_.cx(); }
   const Shapes& shapes() const { return owner_.shapes(); }
-  ir::TensorType type(graph::ValueId value) const { return owner_.type(value); }
-  size_t rank(graph::ValueId value) const { return type(value).rank(); }
+  TensorType type(ValueId value) const { return owner_.type(value); }
+  size_t rank(ValueId value) const { return type(value).rank(); }
 
   // Arguments, by place in the schema.
-  const graph::Arg& arg(size_t k) const { return node_.args[k]; }
+  const Arg& arg(size_t k) const { return node_.args[k]; }
   bool has(size_t k) const { return !node_.args[k].is_none(); }
   bool is_tensor(size_t k) const;
-  graph::ValueId tensor(size_t k) const;
-  std::optional<sym::Expr> size(size_t k) const;
+  ValueId tensor(size_t k) const;
+  std::optional<Expr> size(size_t k) const;
   std::optional<int64_t> constant(size_t k) const;
   std::optional<Sizes> sizes(size_t k) const;
   std::optional<std::vector<int64_t>> constants(size_t k) const;
@@ -86,37 +95,36 @@ class Call {
 
   size_t result_count() const { return node_.results.size(); }
   // What capture saw.
-  ir::TensorType result(size_t k = 0) const { return owner_.type(node_.results[k]); }
+  TensorType result(size_t k = 0) const { return owner_.type(node_.results[k]); }
 
   // Appends an operator with one result, or several.
-  graph::ValueId op(const std::string& name, graph::ArgList args, ir::TensorType type);
-  std::vector<graph::ValueId> ops(const std::string& name, graph::ArgList args,
-                                  std::vector<ir::TensorType> types);
+  ValueId op(const std::string& name, ArgList args, TensorType type);
+  std::vector<ValueId> ops(const std::string& name, ArgList args, std::vector<TensorType> types);
   // An operator on elements: broadcast, and computed in the promoted type or in `dtype`. Fails (an invalid
   // value) where sizes are not known to fit.
-  graph::ValueId elements(const std::string& name, graph::ArgList args, std::optional<ir::DType> dtype = {});
+  ValueId elements(const std::string& name, ArgList args, std::optional<DType> dtype = {});
 
-  graph::ValueId transposed(graph::ValueId x, size_t a, size_t b);
-  graph::ValueId permuted(graph::ValueId x, const std::vector<size_t>& dims);
-  graph::ValueId expanded(graph::ValueId x, const Sizes& sizes);
-  graph::ValueId unsqueezed(graph::ValueId x, size_t dim);
-  graph::ValueId squeezed(graph::ValueId x, size_t dim);
+  ValueId transposed(ValueId x, size_t a, size_t b);
+  ValueId permuted(ValueId x, const std::vector<size_t>& dims);
+  ValueId expanded(ValueId x, const Sizes& sizes);
+  ValueId unsqueezed(ValueId x, size_t dim);
+  ValueId squeezed(ValueId x, size_t dim);
   // A view where there is one, else a copy.
-  graph::ValueId reshaped(graph::ValueId x, const Sizes& sizes);
-  graph::ValueId copied(graph::ValueId x);  // contiguous
-  graph::ValueId converted(graph::ValueId x, ir::DType dtype);
-  graph::Arg sizes_arg(const Sizes& sizes) const;
-  graph::Arg ints(std::initializer_list<int64_t> values) const;
-  graph::Arg integer(int64_t value) const { return graph::Arg(cx().constant(value)); }
-  static graph::Arg dtype_arg(ir::DType dtype);
+  ValueId reshaped(ValueId x, const Sizes& sizes);
+  ValueId copied(ValueId x);  // contiguous
+  ValueId converted(ValueId x, DType dtype);
+  Arg sizes_arg(const Sizes& sizes) const;
+  Arg ints(std::initializer_list<int64_t> values) const;
+  Arg integer(int64_t value) const { return Arg(cx().constant(value)); }
+  static Arg dtype_arg(DType dtype);
 
-  Outcome done(graph::ValueId value) const { return std::vector<graph::ValueId>{value}; }
-  Outcome done(std::vector<graph::ValueId> values) const { return values; }
+  Outcome done(ValueId value) const { return std::vector<ValueId>{value}; }
+  Outcome done(std::vector<ValueId> values) const { return values; }
   static Outcome refuse(std::string reason) { return Refusal{std::move(reason)}; }
 
  private:
   Decomposer& owner_;
-  const graph::Node& node_;
+  const Node& node_;
   std::string name_;
 };
 

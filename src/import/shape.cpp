@@ -8,63 +8,13 @@ using graph::Arg;
 using graph::ValueId;
 using graph::ValueKind;
 using ir::DType;
-using ir::DTypeClass;
 using ir::TensorType;
 using sym::Expr;
-
-namespace {
-
-int category(DType dtype) {
-  switch (ir::dtype_class(dtype)) {
-    case DTypeClass::kBool:
-      return 0;
-    case DTypeClass::kSigned:
-    case DTypeClass::kUnsigned:
-      return 1;
-    case DTypeClass::kFloat:
-      return 2;
-    case DTypeClass::kComplex:
-      return 3;
-  }
-  return 0;
-}
-
-DType promoted_integers(DType a, DType b) {
-  const DType wide = ir::dtype_bytes(a) >= ir::dtype_bytes(b) ? a : b;
-  const DType narrow = wide == a ? b : a;
-  if (ir::is_unsigned(wide) == ir::is_unsigned(narrow)) return wide;
-  if (ir::is_unsigned(narrow) && ir::dtype_bytes(narrow) < ir::dtype_bytes(wide)) return wide;
-  // A signed type that holds both.
-  constexpr DType kSigned[] = {DType::kI8, DType::kI16, DType::kI32, DType::kI64};
-  const DType holder = ir::is_unsigned(wide) ? wide : narrow;
-  for (const DType dtype : kSigned) {
-    if (ir::dtype_bytes(dtype) > ir::dtype_bytes(holder)) return dtype;
-  }
-  return DType::kI64;
-}
-
-}  // namespace
-
-DType promoted(DType a, DType b) {
-  if (a == b) return a;
-  if (category(a) != category(b)) {
-    const DType high = category(a) > category(b) ? a : b;
-    const DType low = high == a ? b : a;
-    // A wider float with a narrower complex makes a wider complex.
-    if (ir::is_complex(high) && ir::is_float(low) && ir::dtype_bytes(low) * 2 > ir::dtype_bytes(high))
-      return ir::dtype_bytes(low) == 8 ? DType::kC128 : DType::kC64;
-    return high;
-  }
-  if (ir::is_integer(a)) return promoted_integers(a, b);
-  // Two narrow floats of different kinds meet in single precision.
-  if (ir::dtype_bytes(a) == ir::dtype_bytes(b)) return DType::kF32;
-  return ir::dtype_bytes(a) > ir::dtype_bytes(b) ? a : b;
-}
 
 DType result_dtype(const graph::Graph& graph, const std::vector<Arg>& args) {
   std::optional<DType> dims, zero_dims, numbers;
   const auto join = [](std::optional<DType>& into, DType dtype) {
-    into = into ? promoted(*into, dtype) : dtype;
+    into = into ? ir::promoted(*into, dtype) : dtype;
   };
   for (const Arg& arg : args) {
     if (const auto* id = arg.as<ValueId>()) {
@@ -86,7 +36,7 @@ DType result_dtype(const graph::Graph& graph, const std::vector<Arg>& args) {
   }
   std::optional<DType> out = dims;
   for (const std::optional<DType>& weaker : {zero_dims, numbers}) {
-    if (weaker && (!out || category(*weaker) > category(*out))) out = weaker;
+    if (weaker && (!out || ir::dtype_category(*weaker) > ir::dtype_category(*out))) out = weaker;
   }
   return out.value_or(DType::kF32);
 }

@@ -17,8 +17,6 @@ namespace jumar::import {
 
 using Sizes = std::vector<sym::Expr>;
 
-// The type of an operation on both, for tensors of the same rank category.
-ir::DType promoted(ir::DType a, ir::DType b);
 // What arithmetic and comparisons compute in, for the arguments given: tensors with dimensions come first,
 // those without and numbers only where their category is higher.
 ir::DType result_dtype(const graph::Graph& graph, const std::vector<graph::Arg>& args);

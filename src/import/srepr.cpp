@@ -96,23 +96,28 @@ class Converter {
 
   Result<Expr> boolean(const Term& t) { return cx_.constant(t.head == "true" || t.head == "True" ? 1 : 0); }
 
-  Result<Expr> sum(const Term& t) {
-    return folded(t, [this](Expr a, Expr b) -> Result<Expr> { return cx_.add(a, b); });
+  // Functions of two integers, of any number, of two with the operands exchanged, and quotients.
+  template <Expr (Context::*make)(Expr, Expr)>
+  Result<Expr> binary(const Term& t) {
+    JUMAR_ASSIGN(auto args, converted(t, 2));
+    return (cx_.*make)(args[0], args[1]);
+  }
+  template <Expr (Context::*make)(Expr, Expr)>
+  Result<Expr> converse(const Term& t) {
+    JUMAR_ASSIGN(auto args, converted(t, 2));
+    return (cx_.*make)(args[1], args[0]);
+  }
+  template <Expr (Context::*make)(Expr, Expr)>
+  Result<Expr> divided_by(const Term& t) {
+    JUMAR_ASSIGN(auto args, divided(t, 2));
+    return (cx_.*make)(args[0], args[1]);
+  }
+  template <Expr (Context::*make)(Expr, Expr)>
+  Result<Expr> joined(const Term& t) {
+    return folded(t, [this](Expr a, Expr b) -> Result<Expr> { return (cx_.*make)(a, b); });
   }
   Result<Expr> product(const Term& t) {
     return folded(t, [this](Expr a, Expr b) { return multiplied(a, b); });
-  }
-  Result<Expr> least(const Term& t) {
-    return folded(t, [this](Expr a, Expr b) -> Result<Expr> { return cx_.min(a, b); });
-  }
-  Result<Expr> largest(const Term& t) {
-    return folded(t, [this](Expr a, Expr b) -> Result<Expr> { return cx_.max(a, b); });
-  }
-  Result<Expr> conjunction(const Term& t) {
-    return folded(t, [this](Expr a, Expr b) -> Result<Expr> { return cx_.logical_and(a, b); });
-  }
-  Result<Expr> disjunction(const Term& t) {
-    return folded(t, [this](Expr a, Expr b) -> Result<Expr> { return cx_.logical_or(a, b); });
   }
 
   Result<Expr> power(const Term& t) {
@@ -127,18 +132,6 @@ class Converter {
     return out;
   }
 
-  Result<Expr> quotient(const Term& t) {
-    JUMAR_ASSIGN(auto args, divided(t, 2));
-    return cx_.floordiv(args[0], args[1]);
-  }
-  Result<Expr> upper_quotient(const Term& t) {
-    JUMAR_ASSIGN(auto args, divided(t, 2));
-    return cx_.ceildiv(args[0], args[1]);
-  }
-  Result<Expr> remainder(const Term& t) {
-    JUMAR_ASSIGN(auto args, divided(t, 2));
-    return cx_.mod(args[0], args[1]);
-  }
   // (a // b) % c
   Result<Expr> modular_index(const Term& t) {
     JUMAR_ASSIGN(auto args, divided(t, 3));
@@ -150,7 +143,7 @@ class Converter {
     if (t.args.size() != 1 || t.args[0].head != "IntTrueDiv")
       return diagnostic("unsupported", "the size {}({}...) rounds a float", t.head,
                         t.args.empty() ? "" : t.args[0].head);
-    if (t.head == "CeilToInt") return upper_quotient(t.args[0]);
+    if (t.head == "CeilToInt") return divided_by<&Context::ceildiv>(t.args[0]);
     // Truncation is flooring for sizes, which are not negative; others cannot be told apart here.
     if (t.head == "TruncToInt") {
       JUMAR_ASSIGN(auto args, divided(t.args[0], 2));
@@ -159,33 +152,9 @@ class Converter {
         return diagnostic("unsupported", "the size TruncToInt({}/{})", sym::text(args[0]),
                           sym::text(args[1]));
     }
-    return quotient(t.args[0]);
+    return divided_by<&Context::floordiv>(t.args[0]);
   }
 
-  Result<Expr> equal(const Term& t) {
-    JUMAR_ASSIGN(auto args, converted(t, 2));
-    return cx_.eq(args[0], args[1]);
-  }
-  Result<Expr> unequal(const Term& t) {
-    JUMAR_ASSIGN(auto args, converted(t, 2));
-    return cx_.ne(args[0], args[1]);
-  }
-  Result<Expr> less(const Term& t) {
-    JUMAR_ASSIGN(auto args, converted(t, 2));
-    return cx_.lt(args[0], args[1]);
-  }
-  Result<Expr> at_most(const Term& t) {
-    JUMAR_ASSIGN(auto args, converted(t, 2));
-    return cx_.le(args[0], args[1]);
-  }
-  Result<Expr> greater(const Term& t) {
-    JUMAR_ASSIGN(auto args, converted(t, 2));
-    return cx_.lt(args[1], args[0]);
-  }
-  Result<Expr> at_least(const Term& t) {
-    JUMAR_ASSIGN(auto args, converted(t, 2));
-    return cx_.le(args[1], args[0]);
-  }
   Result<Expr> inverted(const Term& t) {
     JUMAR_ASSIGN(auto args, converted(t, 1));
     return cx_.logical_not(args[0]);
@@ -261,32 +230,32 @@ constexpr Row kRows[] = {
     {"Integer", &Converter::integer},
     {"true", &Converter::boolean},
     {"false", &Converter::boolean},
-    {"Add", &Converter::sum},
+    {"Add", &Converter::joined<&Context::add>},
     {"Mul", &Converter::product},
     {"Pow", &Converter::power},
     {"PowByNatural", &Converter::power},
-    {"FloorDiv", &Converter::quotient},
-    {"CleanDiv", &Converter::quotient},
-    {"CeilDiv", &Converter::upper_quotient},
-    {"Mod", &Converter::remainder},
-    {"PythonMod", &Converter::remainder},
+    {"FloorDiv", &Converter::divided_by<&Context::floordiv>},
+    {"CleanDiv", &Converter::divided_by<&Context::floordiv>},
+    {"CeilDiv", &Converter::divided_by<&Context::ceildiv>},
+    {"Mod", &Converter::divided_by<&Context::mod>},
+    {"PythonMod", &Converter::divided_by<&Context::mod>},
     {"ModularIndexing", &Converter::modular_index},
-    {"Min", &Converter::least},
-    {"Max", &Converter::largest},
+    {"Min", &Converter::joined<&Context::min>},
+    {"Max", &Converter::joined<&Context::max>},
     {"Abs", &Converter::magnitude},
     {"Identity", &Converter::identity},
     {"Where", &Converter::choice},
     {"CeilToInt", &Converter::rounded},
     {"FloorToInt", &Converter::rounded},
     {"TruncToInt", &Converter::rounded},
-    {"Equality", &Converter::equal},
-    {"Unequality", &Converter::unequal},
-    {"StrictLessThan", &Converter::less},
-    {"LessThan", &Converter::at_most},
-    {"StrictGreaterThan", &Converter::greater},
-    {"GreaterThan", &Converter::at_least},
-    {"And", &Converter::conjunction},
-    {"Or", &Converter::disjunction},
+    {"Equality", &Converter::binary<&Context::eq>},
+    {"Unequality", &Converter::binary<&Context::ne>},
+    {"StrictLessThan", &Converter::binary<&Context::lt>},
+    {"LessThan", &Converter::binary<&Context::le>},
+    {"StrictGreaterThan", &Converter::converse<&Context::lt>},
+    {"GreaterThan", &Converter::converse<&Context::le>},
+    {"And", &Converter::joined<&Context::logical_and>},
+    {"Or", &Converter::joined<&Context::logical_or>},
     {"Not", &Converter::inverted},
 };
 

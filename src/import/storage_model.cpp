@@ -8,13 +8,6 @@
 
 namespace jumar::import {
 
-using graph::Arg;
-using graph::ArgList;
-using graph::Node;
-using graph::ValueId;
-using graph::ValueKind;
-using ir::TensorType;
-
 namespace {
 
 constexpr std::string_view kAbsolute = "aten.as_strided.default";

@@ -8,12 +8,6 @@
 namespace jumar::import {
 namespace {
 
-using graph::Arg;
-using graph::ArgList;
-using graph::ValueId;
-using ir::DType;
-using ir::TensorType;
-
 // What type the function of an operator that writes gives, before it is stored.
 enum class Computes : uint8_t {
   kTarget,    // the operand's own
@@ -112,7 +106,7 @@ Result<ValueId> written_value(const WriteContext& c) {
     type.dtype = result_dtype(c.graph, args);
     // A quotient of integers is a float, which such an operand cannot hold: torch has refused it already.
     if (!ir::is_float(type.dtype) && !ir::is_complex(type.dtype))
-      type.dtype = promoted(type.dtype, target.dtype);
+      type.dtype = ir::promoted(type.dtype, target.dtype);
   }
   const ValueId value = c.model.append(function, std::move(args), type, name, c.node.origin);
   if (type.dtype == target.dtype) return value;

@@ -44,4 +44,53 @@ std::optional<DType> dtype_from_c10(int32_t code) {
   return std::nullopt;
 }
 
+int dtype_category(DType dtype) {
+  switch (dtype_class(dtype)) {
+    case DTypeClass::kBool:
+      return 0;
+    case DTypeClass::kSigned:
+    case DTypeClass::kUnsigned:
+      return 1;
+    case DTypeClass::kFloat:
+      return 2;
+    case DTypeClass::kComplex:
+      return 3;
+  }
+  return 0;
+}
+
+namespace {
+
+DType promoted_integers(DType a, DType b) {
+  const DType wide = dtype_bytes(a) >= dtype_bytes(b) ? a : b;
+  const DType narrow = wide == a ? b : a;
+  if (is_unsigned(wide) == is_unsigned(narrow)) return wide;
+  if (is_unsigned(narrow) && dtype_bytes(narrow) < dtype_bytes(wide)) return wide;
+  // A signed type that holds both.
+  constexpr DType kSigned[] = {DType::kI8, DType::kI16, DType::kI32, DType::kI64};
+  const DType holder = is_unsigned(wide) ? wide : narrow;
+  for (const DType dtype : kSigned) {
+    if (dtype_bytes(dtype) > dtype_bytes(holder)) return dtype;
+  }
+  return DType::kI64;
+}
+
+}  // namespace
+
+DType promoted(DType a, DType b) {
+  if (a == b) return a;
+  if (dtype_category(a) != dtype_category(b)) {
+    const DType high = dtype_category(a) > dtype_category(b) ? a : b;
+    const DType low = high == a ? b : a;
+    // A wider float with a narrower complex makes a wider complex.
+    if (is_complex(high) && is_float(low) && dtype_bytes(low) * 2 > dtype_bytes(high))
+      return dtype_bytes(low) == 8 ? DType::kC128 : DType::kC64;
+    return high;
+  }
+  if (is_integer(a)) return promoted_integers(a, b);
+  // Two narrow floats of different kinds meet in single precision.
+  if (dtype_bytes(a) == dtype_bytes(b)) return DType::kF32;
+  return dtype_bytes(a) > dtype_bytes(b) ? a : b;
+}
+
 }  // namespace jumar::ir

@@ -22,6 +22,10 @@ DTypeClass dtype_class(DType dtype);
 // c10::ScalarType numbers, as torch's C functions use them.
 int32_t c10_code(DType dtype);
 std::optional<DType> dtype_from_c10(int32_t code);
+// 0 to 3 for bool, integers, floats and complex: the higher one decides where types are mixed.
+int dtype_category(DType dtype);
+// The type of an operation on both, for tensors of the same rank category (c10::promoteTypes).
+DType promoted(DType a, DType b);
 
 inline bool is_float(DType d) { return dtype_class(d) == DTypeClass::kFloat; }
 inline bool is_complex(DType d) { return dtype_class(d) == DTypeClass::kComplex; }

@@ -57,6 +57,14 @@ std::vector<Expr> channels_last_strides(sym::Context& cx, const std::vector<Expr
   return {cx.mul(row, sizes[2]), cx.constant(1), row, sizes[1]};
 }
 
+bool is_contiguous(sym::Context& cx, const TensorType& type) {
+  return type.strides == contiguous_strides(cx, type.sizes);
+}
+
+bool is_channels_last(sym::Context& cx, const TensorType& type) {
+  return type.rank() == 4 && type.strides == channels_last_strides(cx, type.sizes);
+}
+
 Expr element_count(sym::Context& cx, const std::vector<Expr>& sizes) {
   Expr count = cx.constant(1);
   for (Expr size : sizes) count = cx.mul(count, size);
@@ -102,7 +110,7 @@ Result<std::vector<Expr>> read_list(sym::Context& cx, Lexer& lexer, std::string_
 std::string text(sym::Context& cx, const TensorType& type) {
   std::string out(dtype_name(type.dtype));
   out += list_text(type.sizes, '[', ']');
-  if (type.strides != contiguous_strides(cx, type.sizes)) out += list_text(type.strides, '{', '}');
+  if (!is_contiguous(cx, type)) out += list_text(type.strides, '{', '}');
   return out;
 }
 

@@ -11,6 +11,18 @@ sym::Facts Program::facts() const {
   return facts;
 }
 
+size_t line_count(const Nest& nest) {
+  size_t count = 0;
+  for (const Stage& stage : nest.stages) count += stage.body.size();
+  return count;
+}
+
+size_t line_count(const Kernel& kernel) {
+  size_t count = 0;
+  for (const Nest& nest : kernel.nests) count += line_count(nest);
+  return count;
+}
+
 bool is_arg_reduce(ReduceKind kind) { return kind == ReduceKind::kArgMax || kind == ReduceKind::kArgMin; }
 
 int operand_count(const Inst& inst) {

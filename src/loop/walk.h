@@ -10,6 +10,9 @@ namespace jumar::loop {
 // How many of Inst::operands are used.
 int operand_count(const Inst& inst);
 bool is_arg_reduce(ReduceKind kind);
+// Lines of all stages.
+size_t line_count(const Nest& nest);
+size_t line_count(const Kernel& kernel);
 // The value that a symbol `%7` names.
 ValueId value_of_symbol(sym::Expr symbol);
 

@@ -511,7 +511,8 @@ class Compiler {
     if (!code_->calls.empty()) return false;
     int64_t bytes = 0;
     for (const plan::Tensor& tensor : plan_.tensors) {
-      const std::optional<int64_t> own = const_bytes(tensor);
+      const sym::Expr count = ir::element_count(plan_.cx(), tensor.type.sizes);
+      const std::optional<int64_t> own = plan_.cx().mul(count, ir::dtype_bytes(tensor.type.dtype)).as_const();
       if (!own || *own > kBriefBytes) return false;
       bytes += *own;
     }
@@ -522,14 +523,6 @@ class Compiler {
                       phase.units.const_value() <= phase.grain.const_value();
              });
            });
-  }
-
-  // Nothing where the sizes depend on the call or the product leaves 63 bits.
-  static std::optional<int64_t> const_bytes(const plan::Tensor& tensor) {
-    int64_t bytes = ir::dtype_bytes(tensor.type.dtype);
-    for (const sym::Expr& size : tensor.type.sizes)
-      if (!size.is_const() || __builtin_mul_overflow(bytes, size.const_value(), &bytes)) return std::nullopt;
-    return bytes;
   }
 
   std::unique_ptr<Code> code_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "loop/accesses.h"
 #include "loop/effects.h"
 #include "loop/walk.h"
 #include "tile/units.h"
@@ -23,13 +24,6 @@ constexpr size_t kMaxLines = 600;
 // What is written long before it is read has left its core's cache by then: for more than this that costs
 // more than a launch.
 constexpr int64_t kMaxMovedBytes = 64 * 1024;
-
-size_t line_count(const Kernel& kernel) {
-  size_t count = 0;
-  for (const loop::Nest& nest : kernel.nests)
-    for (const loop::Stage& stage : nest.stages) count += stage.body.size();
-  return count;
-}
 
 // Whether a kernel is small, and may move.
 class SmallKernels {
@@ -89,9 +83,8 @@ class SmallKernels {
 
 // What orders an item among the others.
 struct Touched {
-  std::vector<BufferId> reads;  // buffers with storage
-  std::vector<BufferId> writes;
-  std::vector<NumberId> numbers;  // that an item reads or defines
+  loop::Accesses memory;
+  std::vector<NumberId> numbers;  // that a kernel reads or an item defines
   bool has_effects = false;
   bool is_barrier = false;
 };
@@ -102,27 +95,17 @@ class Toucher {
 
   Touched of(const Item& item) {
     touched_ = {};
+    touched_.memory = loop::accesses_of(program_, item);
     std::visit([this](const auto& i) { visit(i); }, item);
-    for (auto* list : {&touched_.reads, &touched_.writes}) {
-      std::ranges::sort(*list);
-      list->erase(std::unique(list->begin(), list->end()), list->end());
-    }
     return std::move(touched_);
   }
 
  private:
-  BufferId root(BufferId id) const {
-    const loop::Buffer& buffer = program_.buffers[id];
-    return buffer.storage == loop::Storage::kView ? buffer.base : id;
-  }
-
   void visit(const Kernel& kernel) {
     for (const loop::Nest& nest : kernel.nests) {
       for (const loop::Stage& stage : nest.stages) {
         for (const loop::Stage::Line& line : stage.body) {
           const loop::Inst& inst = line.inst;
-          if (inst.kind == InstKind::kLoad) touched_.reads.push_back(inst.buffer);
-          if (inst.kind == InstKind::kStore) touched_.writes.push_back(inst.buffer);
           if (inst.kind == InstKind::kParam) touched_.numbers.push_back(inst.number);
           touched_.has_effects |= inst.kind == InstKind::kWrapIndex || inst.kind == InstKind::kCheckIndex;
         }
@@ -131,28 +114,15 @@ class Toucher {
   }
 
   void visit(const loop::Call& call) {
-    args(call.args);
-    for (BufferId id : call.results)
-      if (id) touched_.writes.push_back(root(id));
     touched_.has_effects = loop::is_ordered_call(call.op);
     // An operator outside ATen may write to what it is given, or to memory that is shared with it.
     touched_.is_barrier = !call.op.starts_with("aten.") && !call.op.starts_with("scalar.");
   }
 
-  void visit(const loop::HostOp& host) {
-    args(host.args);
-    touched_.numbers.push_back(host.result);
-  }
+  void visit(const loop::HostOp& host) { touched_.numbers.push_back(host.result); }
 
   // What stands below may be in bounds only where the predicate holds.
   void visit(const loop::Check&) { touched_.is_barrier = true; }
-
-  void args(const loop::ArgList& list) {
-    for (const loop::Arg& arg : list)
-      ir::for_each_ref(arg, [this](auto ref) {
-        if constexpr (std::is_same_v<decltype(ref), BufferId>) touched_.reads.push_back(root(ref));
-      });
-  }
 
   const Program& program_;
   Touched touched_;
@@ -167,8 +137,8 @@ class Frontier {
 
   uint32_t first_gap(const Touched& t) const {
     uint32_t gap = barrier_;
-    for (BufferId id : t.reads) gap = std::max(gap, written_[id.index()]);
-    for (BufferId id : t.writes) gap = std::max({gap, written_[id.index()], read_[id.index()]});
+    for (BufferId id : t.memory.reads) gap = std::max(gap, written_[id.index()]);
+    for (BufferId id : t.memory.writes) gap = std::max({gap, written_[id.index()], read_[id.index()]});
     for (NumberId id : t.numbers) gap = std::max(gap, numbers_[id.index()]);
     return t.has_effects ? std::max(gap, effects_) : gap;
   }
@@ -176,8 +146,8 @@ class Frontier {
   // What depends on the item must not stand above `gap`.
   void add(const Touched& t, uint32_t gap) {
     const auto raise = [gap](uint32_t& bound) { bound = std::max(bound, gap); };
-    for (BufferId id : t.reads) raise(read_[id.index()]);
-    for (BufferId id : t.writes) raise(written_[id.index()]);
+    for (BufferId id : t.memory.reads) raise(read_[id.index()]);
+    for (BufferId id : t.memory.writes) raise(written_[id.index()]);
     for (NumberId id : t.numbers) raise(numbers_[id.index()]);
     if (t.has_effects) raise(effects_);
     if (t.is_barrier) raise(barrier_);
@@ -207,7 +177,7 @@ class Joiner {
     std::optional<Kernel> open;
     size_t lines = 0;
     for (Kernel& kernel : group) {
-      const size_t more = line_count(kernel);
+      const size_t more = loop::line_count(kernel);
       if (open && open->nests.size() + kernel.nests.size() <= kMaxNests && lines + more <= kMaxLines) {
         append(*open, std::move(kernel));
         lines += more;
@@ -247,12 +217,12 @@ class Joiner {
 
   bool writes_little(const Touched& touched) const {
     int64_t bytes = 0;
-    for (BufferId id : touched.writes) {
+    for (BufferId id : touched.memory.writes) {
       const ir::TensorType& type = program_.buffers[id].type;
-      Expr elems = program_.cx().constant(ir::dtype_bytes(type.dtype));
-      for (Expr size : type.sizes) elems = program_.cx().mul(elems, size);
-      if (!elems.is_const()) return false;
-      bytes += std::min(elems.const_value(), kMaxMovedBytes + 1);
+      const Expr own =
+          program_.cx().mul(ir::element_count(program_.cx(), type.sizes), ir::dtype_bytes(type.dtype));
+      if (!own.is_const()) return false;
+      bytes += std::min(own.const_value(), kMaxMovedBytes + 1);
     }
     return bytes <= kMaxMovedBytes;
   }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import torch
 
 
@@ -80,3 +82,12 @@ def check_gradients(function, *inputs, parameters=(), dynamic=None, **tolerance)
 
 def leaf(*shape):
     return torch.randn(*shape, requires_grad=True)
+
+
+def in_threads(work, count):
+    """Runs work(0) to work(count - 1) at once and waits for all."""
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import pytest
 import torch
 
@@ -107,20 +105,6 @@ def test_a_negated_gradient_is_not_read_as_it_lies():
     with pytest.raises(jumar.InputError, match="negation"):
         y.backward(gradient)
 
-
-def test_a_failing_compilation_is_an_error_or_an_eager_run(monkeypatch):
-    def fail(*args, **kwargs):
-        raise jumar.CompileError("no such luck")
-
-    monkeypatch.setattr("jumar._native.compile", fail)
-    with pytest.raises(Exception, match="no such luck"):
-        compiled(lambda x: x + 1)(torch.ones(2))
-    torch._dynamo.reset()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        result = compiled(lambda x: x + 1, options={"fallback_on_error": True})(torch.ones(2))
-    assert torch.equal(result, torch.full((2,), 2.0))
-    assert len([w for w in caught if "no such luck" in str(w.message)]) == 1
 
 
 def test_exceptions_of_operators_keep_their_type():

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 
 import pytest
 import torch
 import torch.nn.functional as F
-from comparing import assert_same, check, compiled, gradients, leaf
+from comparing import assert_same, check, compiled, gradients, in_threads, leaf
 
 pytest.importorskip("jumar._native", reason="the extension is not built")
 
@@ -250,11 +249,7 @@ def test_threads_run_one_function(dynamo_settings):
                 failures.append(error)
                 return
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, 6)
     assert not failures, failures[0]
 
 
@@ -273,11 +268,7 @@ def test_threads_run_backwards_at_once():
             if not all(torch.allclose(a, b, atol=1e-5) for a, b in zip(found, expected, strict=True)):
                 failures.append(seed)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, 4)
     assert not failures
 
 
@@ -313,12 +304,19 @@ def test_bad_options_are_named_with_what_is_allowed(options, parts):
     assert all(part in str(caught.value) for part in parts), str(caught.value)
 
 
-def test_a_bug_names_a_reproducer_and_may_fall_back(monkeypatch):
+@pytest.mark.parametrize(
+    "error,message",
+    [
+        (jumar.InternalError, "a broken invariant; the input is in /tmp/reproducer"),
+        (jumar.CompileError, "no such luck"),
+    ],
+)
+def test_a_failing_compilation_is_an_error_or_an_eager_run(monkeypatch, error, message):
     def fail(*args, **kwargs):
-        raise jumar.InternalError("a broken invariant; the input is in /tmp/reproducer")
+        raise error(message)
 
     monkeypatch.setattr("jumar._native.compile", fail)
-    with pytest.raises(Exception, match="/tmp/reproducer"):
+    with pytest.raises(Exception, match=message):
         compiled(lambda x: x + 1)(torch.ones(2))
     torch._dynamo.reset()
     with warnings.catch_warnings(record=True) as caught:
@@ -326,7 +324,7 @@ def test_a_bug_names_a_reproducer_and_may_fall_back(monkeypatch):
         run = compiled(lambda x: (x + 1).relu(), options={"fallback_on_error": True})
         for _ in range(3):
             assert torch.equal(run(torch.ones(2)), torch.full((2,), 2.0))
-    assert len([w for w in caught if "broken invariant" in str(w.message)]) == 1
+    assert len([w for w in caught if message in str(w.message)]) == 1
 
 
 NATIVE = """graph @main symbols(s0 in [2, 64]) {

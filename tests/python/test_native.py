@@ -4,12 +4,12 @@ import gc
 import json
 import subprocess
 import sys
-import threading
 import weakref
 from pathlib import Path
 
 import pytest
 import torch
+from comparing import in_threads
 
 _native = pytest.importorskip("jumar._native")
 
@@ -338,11 +338,7 @@ def test_threads_run_one_program_at_once():
             if not torch.allclose(program.run([x, w])[0], x @ w, atol=1e-5):
                 failures.append(seed)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, 4)
     assert not failures
 
 
@@ -356,11 +352,7 @@ def test_threads_run_one_brief_program_at_once():
             if program([x])[0][0].item() != seed:
                 failures.append(seed)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, 4)
     assert not failures
 
 

@@ -102,9 +102,7 @@ class RandomGraph {
     return schema;
   }
 
-  bool is_contiguous(graph::ValueId v) {
-    return type(v).strides == ir::contiguous_strides(cx(), type(v).sizes);
-  }
+  bool is_contiguous(graph::ValueId v) { return ir::is_contiguous(cx(), type(v)); }
 
   void add_operator() {
     graph::ValueId x = pick(values_);

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "graph/op_traits.h"
+#include "graph/passes/append.h"
 #include "graph/passes/passes.h"
 
 namespace jumar::graph {
@@ -99,16 +100,12 @@ class ChannelsLast {
  private:
   ir::TensorType& type_of(ValueId value) { return graph_.values[value].type; }
 
-  bool is_channels_last(ValueId value) {
-    const ir::TensorType& type = type_of(value);
-    return type.rank() == 4 && type.strides == ir::channels_last_strides(cx_, type.sizes);
-  }
+  bool is_channels_last(ValueId value) { return ir::is_channels_last(cx_, type_of(value)); }
 
   // Both layouts of such a tensor are the same memory.
   bool is_one_pixel(ValueId value) {
     const ir::TensorType& type = type_of(value);
-    return type.sizes[2].is_const(1) && type.sizes[3].is_const(1) &&
-           type.strides == ir::contiguous_strides(cx_, type.sizes);
+    return type.sizes[2].is_const(1) && type.sizes[3].is_const(1) && ir::is_contiguous(cx_, type);
   }
 
   void set_strides(ValueId value, std::vector<Expr> strides) {
@@ -244,17 +241,11 @@ class ChannelsLast {
 
   ValueId copied(ValueId value, std::vector<Expr> strides, std::string format) {
     ++changes_;
-    graph_.schemas.try_emplace("aten.clone.default",
-                               Schema{{{"Tensor", "self"}, {"MemoryFormat?", "memory_format"}}, {"Tensor"}});
     ir::TensorType type = type_of(value);
     type.strides = std::move(strides);
-    Node node;
-    node.op = "aten.clone.default";
-    node.args = {value, WordArg{WordArg::Kind::kMemoryFormat, std::move(format)}};
-    node.results = {graph_.add_tensor(graph_.values[value].name + "_laid_out", std::move(type))};
-    ValueId result = node.results[0];
-    graph_.append(std::move(node));
-    return result;
+    return appended(graph_, "aten.clone.default",
+                    {value, WordArg{WordArg::Kind::kMemoryFormat, std::move(format)}},
+                    graph_.values[value].name + "_laid_out", std::move(type));
   }
 
   Graph& graph_;

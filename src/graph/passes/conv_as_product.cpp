@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "graph/passes/append.h"
 #include "graph/passes/passes.h"
 #include "sym/facts.h"
 
@@ -44,12 +45,8 @@ class ConvAsProduct {
   };
 
   const ir::TensorType& type_of(ValueId value) const { return graph_.values[value].type; }
-  bool is_channels_last(ValueId value) const {
-    return type_of(value).strides == ir::channels_last_strides(cx_, type_of(value).sizes);
-  }
-  bool is_contiguous(ValueId value) const {
-    return type_of(value).strides == ir::contiguous_strides(cx_, type_of(value).sizes);
-  }
+  bool is_channels_last(ValueId value) const { return ir::is_channels_last(cx_, type_of(value)); }
+  bool is_contiguous(ValueId value) const { return ir::is_contiguous(cx_, type_of(value)); }
   bool is_one_pixel(ValueId value) const {
     return type_of(value).sizes[2].is_const(1) && type_of(value).sizes[3].is_const(1);
   }
@@ -138,7 +135,7 @@ class ConvAsProduct {
         permuted(viewed(conv.weight, {channels, depth}, name + "_weight"), {1, 0}, name + "_columns");
     const ValueId product = multiplied(conv.bias, rows, columns, {pixels, channels}, name + "_product");
     // The last view defines the convolution's own result.
-    if (one_pixel && promised.strides == ir::contiguous_strides(cx_, promised.sizes)) {
+    if (one_pixel && ir::is_contiguous(cx_, promised)) {
       define(id, "aten.view.default", {product, ArgList(promised.sizes.begin(), promised.sizes.end())});
     } else {
       const ValueId image_rows =
@@ -157,23 +154,25 @@ class ConvAsProduct {
                name + "_split");
     split = permuted(split, {0, 2, 4, 1, 3, 5}, name + "_order");
     const std::vector<Expr> sizes = type_of(split).sizes;
-    return appended("aten.clone.default", {split, WordArg{WordArg::Kind::kMemoryFormat, "contiguous"}}, name,
+    return appended(graph_, "aten.clone.default",
+                    {split, WordArg{WordArg::Kind::kMemoryFormat, "contiguous"}}, name,
                     {image.dtype, sizes, ir::contiguous_strides(cx_, sizes)});
   }
 
   ValueId multiplied(const Arg& bias, ValueId rows, ValueId columns, std::vector<Expr> sizes,
                      const std::string& name) {
     ir::TensorType type{type_of(rows).dtype, sizes, ir::contiguous_strides(cx_, sizes)};
-    if (!bias.as<ValueId>()) return appended("aten.mm.default", {rows, columns}, name, std::move(type));
-    return appended("aten.addmm.default", {bias, rows, columns, cx_.constant(1), cx_.constant(1)}, name,
-                    std::move(type));
+    if (!bias.as<ValueId>())
+      return appended(graph_, "aten.mm.default", {rows, columns}, name, std::move(type));
+    return appended(graph_, "aten.addmm.default", {bias, rows, columns, cx_.constant(1), cx_.constant(1)},
+                    name, std::move(type));
   }
 
   ValueId viewed(ValueId value, std::vector<Expr> sizes, const std::string& name) {
     std::optional<std::vector<Expr>> strides = ir::viewed_strides(cx_, type_of(value), sizes);
     CHECK(strides, "%{} can't be viewed as the rows of a matrix", graph_.values[value].name);
     ArgList list(sizes.begin(), sizes.end());
-    return appended("aten.view.default", {value, std::move(list)}, name,
+    return appended(graph_, "aten.view.default", {value, std::move(list)}, name,
                     {type_of(value).dtype, std::move(sizes), std::move(*strides)});
   }
 
@@ -184,7 +183,7 @@ class ConvAsProduct {
       type.sizes.push_back(from.sizes[static_cast<size_t>(dim)]);
       type.strides.push_back(from.strides[static_cast<size_t>(dim)]);
     }
-    return appended("aten.permute.default", {value, list(dims)}, name, std::move(type));
+    return appended(graph_, "aten.permute.default", {value, list(dims)}, name, std::move(type));
   }
 
   ArgList list(const std::vector<int64_t>& dims) {
@@ -193,39 +192,12 @@ class ConvAsProduct {
     return out;
   }
 
-  ValueId appended(const std::string& op, ArgList args, const std::string& name, ir::TensorType type) {
-    add_schema(op);
-    Node node;
-    node.op = op;
-    node.args = std::move(args);
-    node.results = {graph_.add_tensor(name, std::move(type))};
-    const ValueId result = node.results[0];
-    graph_.append(std::move(node));
-    return result;
-  }
-
   void define(NodeId id, const std::string& op, ArgList args) {
-    add_schema(op);
+    add_schema(graph_, op);
     Node& node = graph_.nodes[id];
     node.op = op;
     node.args = std::move(args);
     graph_.order.push_back(id);
-  }
-
-  void add_schema(const std::string& op) {
-    static const std::map<std::string, Schema, std::less<>> kSchemas = {
-        {"aten.view.default", {{{"Tensor", "self"}, {"SymInt[]", "size"}}, {"Tensor"}}},
-        {"aten.permute.default", {{{"Tensor", "self"}, {"int[]", "dims"}}, {"Tensor"}}},
-        {"aten.clone.default", {{{"Tensor", "self"}, {"MemoryFormat?", "memory_format"}}, {"Tensor"}}},
-        {"aten.mm.default", {{{"Tensor", "self"}, {"Tensor", "mat2"}}, {"Tensor"}}},
-        {"aten.addmm.default",
-         {{{"Tensor", "self"},
-           {"Tensor", "mat1"},
-           {"Tensor", "mat2"},
-           {"Scalar", "beta"},
-           {"Scalar", "alpha"}},
-          {"Tensor"}}}};
-    graph_.schemas.try_emplace(op, kSchemas.at(op));
   }
 
   Graph& graph_;

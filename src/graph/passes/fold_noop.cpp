@@ -85,9 +85,9 @@ class FoldNoop {
     if (!is_one_of(inner, kReshapes)) return;
     ValueId source = *inner.args[0].as<ValueId>();
     const ir::TensorType& type = value(source).type;
-    if (type.strides != ir::contiguous_strides(graph_.cx(), type.sizes)) return;
+    if (!ir::is_contiguous(graph_.cx(), type)) return;
     const ir::TensorType& result = value(node.results[0]).type;
-    if (result.strides != ir::contiguous_strides(graph_.cx(), result.sizes)) return;
+    if (!ir::is_contiguous(graph_.cx(), result)) return;
     node.args[0] = Arg(source);
     // The sizes are written out: -1 would be inferred from them as well, but they need not be looked up then.
     node.args[1] = Arg(ArgList(result.sizes.begin(), result.sizes.end()));

@@ -68,32 +68,23 @@ DType scalar_type(const Scalar& value, const Tensor& out) {
 
 namespace {
 
-// c10::promoteTypes for real types.
-std::optional<DType> promoted(DType a, DType b) {
+// Mixtures that are lowered: real types, and neither unsigned integers above 8 bits among integers nor 8-bit
+// floats among floats.
+std::optional<DType> promoted_if_lowered(DType a, DType b) {
   if (a == b) return a;
-  if (ir::is_complex(a) || ir::is_complex(b)) return std::nullopt;
-  if (ir::is_bool(a)) return b;
-  if (ir::is_bool(b)) return a;
-  if (ir::is_float(a) != ir::is_float(b)) return ir::is_float(a) ? a : b;
-  if (ir::is_float(a)) {
-    if (ir::dtype_bytes(a) == 1 || ir::dtype_bytes(b) == 1) return std::nullopt;
-    if (ir::dtype_bytes(a) == 2 && ir::dtype_bytes(b) == 2) return DType::kF32;
-    return ir::dtype_bytes(a) > ir::dtype_bytes(b) ? a : b;
-  }
-  auto wide_unsigned = [](DType d) { return ir::is_unsigned(d) && d != DType::kU8; };
-  if (wide_unsigned(a) || wide_unsigned(b)) return std::nullopt;
-  if (a == DType::kU8 || b == DType::kU8) {
-    DType other = a == DType::kU8 ? b : a;
-    return other == DType::kI8 ? DType::kI16 : other;
-  }
-  return ir::dtype_bytes(a) > ir::dtype_bytes(b) ? a : b;
+  const auto either = [&](auto is) { return is(a) || is(b); };
+  if (either(ir::is_complex)) return std::nullopt;
+  const bool floats = ir::is_float(a) && ir::is_float(b), integers = ir::is_integer(a) && ir::is_integer(b);
+  if (floats && either([](DType d) { return ir::dtype_bytes(d) == 1; })) return std::nullopt;
+  if (integers && either([](DType d) { return ir::is_unsigned(d) && d != DType::kU8; })) return std::nullopt;
+  return ir::promoted(a, b);
 }
 
 // How a category of lower priority joins one of higher priority: only with a higher kind of number.
 std::optional<DType> joined(std::optional<DType> higher, std::optional<DType> lower) {
   if (!higher || !lower) return higher ? higher : lower;
   if (ir::is_float(*higher)) return higher;
-  if (ir::is_bool(*higher) || ir::is_float(*lower)) return promoted(*higher, *lower);
+  if (ir::is_bool(*higher) || ir::is_float(*lower)) return promoted_if_lowered(*higher, *lower);
   return higher;
 }
 
@@ -104,7 +95,7 @@ void Promotion::combine(std::optional<DType>& category, DType type) {
     category = type;
     return;
   }
-  category = promoted(*category, type);
+  category = promoted_if_lowered(*category, type);
   if (!category) refused_ = true;
 }
 

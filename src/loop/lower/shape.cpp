@@ -417,7 +417,7 @@ Refusal lower_as_strided_scatter(Op& op) {
   sym::Context& cx = op.low().cx();
   const Buffer& storage = op.low().buffer(x.buffer);
   bool is_whole = storage.storage == Storage::kTemp && storage.type == x.type && x.offset.is_const(0);
-  bool is_dense = x.type.strides == ir::contiguous_strides(cx, x.sizes());
+  bool is_dense = ir::is_contiguous(cx, x.type);
   if (!is_whole || !is_dense || out.type != x.type) return "places in a storage that is not wholly known";
   std::vector<Expr> sizes = op.integers(2);
   if (op.integers(3) != ir::contiguous_strides(cx, sizes)) return "places that are no run of elements";

@@ -1,0 +1,29 @@
+#include "graph/passes/append.h"
+
+namespace jumar::graph {
+
+void add_schema(Graph& graph, const std::string& op) {
+  static const std::map<std::string, Schema, std::less<>> kSchemas = {
+      {"aten.view.default", {{{"Tensor", "self"}, {"SymInt[]", "size"}}, {"Tensor"}}},
+      {"aten.permute.default", {{{"Tensor", "self"}, {"int[]", "dims"}}, {"Tensor"}}},
+      {"aten.clone.default", {{{"Tensor", "self"}, {"MemoryFormat?", "memory_format"}}, {"Tensor"}}},
+      {"aten.mm.default", {{{"Tensor", "self"}, {"Tensor", "mat2"}}, {"Tensor"}}},
+      {"aten.addmm.default",
+       {{{"Tensor", "self"}, {"Tensor", "mat1"}, {"Tensor", "mat2"}, {"Scalar", "beta"}, {"Scalar", "alpha"}},
+        {"Tensor"}}}};
+  graph.schemas.try_emplace(op, kSchemas.at(op));
+}
+
+ValueId appended(Graph& graph, const std::string& op, ArgList args, const std::string& name,
+                 ir::TensorType type) {
+  add_schema(graph, op);
+  Node node;
+  node.op = op;
+  node.args = std::move(args);
+  node.results = {graph.add_tensor(name, std::move(type))};
+  const ValueId result = node.results[0];
+  graph.append(std::move(node));
+  return result;
+}
+
+}  // namespace jumar::graph

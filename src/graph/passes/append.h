@@ -1,0 +1,16 @@
+// Operators that passes add, with the schemas that a graph must have for them.
+//
+//   ValueId copy = appended(graph, "aten.clone.default", {x, WordArg{...}}, "x_copy", type);
+#pragma once
+
+#include "graph/graph.h"
+
+namespace jumar::graph {
+
+// Makes sure that the graph has the schema of `op`: clone, view, permute, mm or addmm.
+void add_schema(Graph& graph, const std::string& op);
+// A node at the end of the program with one result, whose name is made unique.
+ValueId appended(Graph& graph, const std::string& op, ArgList args, const std::string& name,
+                 ir::TensorType type);
+
+}  // namespace jumar::graph
