@@ -98,7 +98,8 @@ void compile(const loop::Program& program, std::span<const KernelSource> sources
       }));
     }
     for (const size_t index : missing) {
-      queue.push({index, jit::KernelModule(codegen, program, *sources[index].kernel)});
+      const KernelSource& source = sources[index];
+      queue.push({index, jit::KernelModule(codegen, program, *source.kernel, kernel_symbol(source.key))});
     }
   }
   make_objects(queue, codegen, objects);
@@ -127,6 +128,8 @@ DistinctKernels distinct_kernels(const loop::Program& program, std::string_view 
   }
   return out;
 }
+
+std::string kernel_symbol(const Hash128& key) { return "jumar_kernel_" + key.hex(); }
 
 runtime::KernelFn LoadedKernels::find(std::string_view name) const {
   const auto it = kernels_.find(name);
@@ -183,7 +186,7 @@ Result<std::shared_ptr<const LoadedKernel>> KernelLibrary::load_one(const Kernel
   }
   const auto* bytes = reinterpret_cast<const uint8_t*>(object.object.data());
   JUMAR_ASSIGN(const jit::ObjectHandle handle, jit_->add_object({bytes, object.object.size()}));
-  Result<void*> address = jit_->lookup(handle, jit::kKernelSymbol);
+  Result<void*> address = jit_->lookup(handle, kernel_symbol(object.key));
   if (!address.ok()) {
     jit_->remove(handle);
     return std::move(address.error());

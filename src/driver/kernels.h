@@ -46,11 +46,14 @@ struct DistinctKernels {
 DistinctKernels distinct_kernels(const loop::Program& program, std::string_view target_text,
                                  std::string_view build);
 
+// An object file with one function, whose symbol follows from the key: objects of one package can be linked
+// together, and an object serves every graph whatever the graph calls the kernel.
 struct KernelObject {
   std::string name;
   Hash128 key;
   std::string object;
 };
+std::string kernel_symbol(const Hash128& key);
 
 class LoadedKernels {
  public:

@@ -78,7 +78,7 @@ class Run {
     if (request_.to == Level::kPlan) return out_ + plan::write_plan(stages_.plan(program, kernels));
     jit::Codegen codegen(target);
     for (const KernelSource& source : kernels.sources) {
-      jit::KernelModule module(codegen, program, *source.kernel);
+      jit::KernelModule module(codegen, program, *source.kernel, source.name);
       out_ += fmt::format("# kernel @{}\n", source.name);
       out_ += request_.to == Level::kLlvm ? module.optimized_ir(codegen) : module.assembly(codegen);
     }

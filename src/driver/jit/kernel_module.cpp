@@ -12,13 +12,14 @@ struct KernelModule::Impl {
   llvm::Module module{"kernel", context};
 };
 
-KernelModule::KernelModule(const Codegen& codegen, const loop::Program& program, const loop::Kernel& kernel)
+KernelModule::KernelModule(const Codegen& codegen, const loop::Program& program, const loop::Kernel& kernel,
+                           const std::string& symbol)
     : impl_(std::make_unique<Impl>()) {
   codegen.prepare(impl_->module);
   emit::cpu::emit_kernel(impl_->module, program, kernel, {});
   llvm::Function* function = impl_->module.getFunction(kernel.name);
   CHECK(function != nullptr, "kernel @{} has no function", kernel.name);
-  function->setName(kKernelSymbol);
+  function->setName(symbol);
 }
 
 KernelModule::~KernelModule() = default;

@@ -1,9 +1,9 @@
 // One kernel as an LLVM module of its own, so that no other file of the driver sees LLVM.
 //
-//   KernelModule module(codegen, program, kernel);           // writes the IR; uses the program's sym context
+//   KernelModule module(codegen, program, kernel, "name");   // writes the IR; uses the program's sym context
 //   std::vector<uint8_t> object = module.object(codegen);    // may run in another thread, with its Codegen
 //
-// The function's name is always kKernelSymbol: each object is loaded into a scope of its own.
+// The only symbol that the object exports is the function, under the name that is asked for.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,10 @@
 
 namespace jumar::driver::jit {
 
-inline constexpr const char* kKernelSymbol = "jumar_kernel";
-
 class KernelModule {
  public:
-  KernelModule(const Codegen& codegen, const loop::Program& program, const loop::Kernel& kernel);
+  KernelModule(const Codegen& codegen, const loop::Program& program, const loop::Kernel& kernel,
+               const std::string& symbol);
   ~KernelModule();
   KernelModule(KernelModule&&) noexcept;
   KernelModule& operator=(KernelModule&&) noexcept;
