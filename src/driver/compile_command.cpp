@@ -65,14 +65,18 @@ Status compile_command(const CompileArguments& arguments, const Options& base) {
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   if (arguments.time) {
-    for (const Report::Stage& stage : report.stages)
-      std::fprintf(stderr, "%8.2f ms  %s\n", stage.ms, stage.name.c_str());
+    for (const Report::Stage& stage : report.stages) {
+      const std::string line = fmt::format("{:8.2f} ms  {}\n", stage.ms, stage.name);
+      std::fwrite(line.data(), 1, line.size(), stderr);
+    }
   }
   size_t calls = 0;
   for (const Report::Call& call : report.calls) calls += call.count;
-  std::printf("%s: %zu kernels, %zu calls, weights %s, package %s, %.2f s\n", request.output.c_str(),
-              made.kernels, calls, size_text(made.weights_bytes).c_str(),
-              size_text(made.package_bytes).c_str(), seconds.count());
+  const std::string text =
+      fmt::format("{}: {} kernels and {} at load, {} calls, weights {}, package {}, {:.2f} s\n",
+                  request.output, made.kernels, made.folding_kernels, calls, size_text(made.weights_bytes),
+                  size_text(made.package_bytes), seconds.count());
+  std::fwrite(text.data(), 1, text.size(), stdout);
   return {};
 }
 

@@ -17,9 +17,8 @@ int compile_thread_count(const Options& options) {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxThreads);
 }
 
-Result<CompiledParts> compile_graph(Stages& stages, graph::Graph graph, const jit::CpuTarget& target,
+Result<CompiledParts> compile_graph(Stages& stages, const graph::Graph& graph, const jit::CpuTarget& target,
                                     const Options& options, const Store* store, Report& report) {
-  JUMAR_RETURN_IF_ERROR(stages.optimize(graph));
   JUMAR_ASSIGN(loop::Program program, stages.lower(graph));
   stages.fuse(program);
   stages.tile(program, target);

@@ -13,8 +13,8 @@ struct CompiledParts {
   plan::Plan plan;
 };
 
-// `store` may be null. The graph has been read and verified.
-Result<CompiledParts> compile_graph(Stages& stages, graph::Graph graph, const jit::CpuTarget& target,
+// `store` may be null. The graph has been optimized.
+Result<CompiledParts> compile_graph(Stages& stages, const graph::Graph& graph, const jit::CpuTarget& target,
                                     const Options& options, const Store* store, Report& report);
 
 // Threads that make code at once: what the option says, or one per core up to a limit.

@@ -117,8 +117,9 @@ Status Context::build(Job& job) {
                }));
   Stages stages(job.options, job.report, dumps);
   JUMAR_ASSIGN(graph::Graph graph, stages.read(job.text, "<graph>"));
+  JUMAR_RETURN_IF_ERROR(stages.optimize(graph));
   JUMAR_ASSIGN(CompiledParts parts,
-               compile_graph(stages, std::move(graph), job.target, job.options, job.store, job.report));
+               compile_graph(stages, graph, job.target, job.options, job.store, job.report));
   job.entry.kernels = std::move(parts.kernels);
   job.plan = std::move(parts.plan);
   job.entry.plan_text = plan::write_plan(*job.plan);

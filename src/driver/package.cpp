@@ -17,6 +17,7 @@
 #include "driver/link/package_object.h"
 #include "driver/link/shared_library.h"
 #include "driver/zip_writer.h"
+#include "graph/passes/split_constants.h"
 #include "runtime/package/cpu_features.h"
 #include "runtime/package/manifest.h"
 #include "runtime/package/weights.h"
@@ -28,6 +29,8 @@ namespace package = runtime::package;
 
 constexpr std::string_view kModel = "model";
 constexpr std::string_view kBase = "model.wrapper";
+// Before the names of the folding plan's kernels.
+constexpr const char* kFolding = "fold_";
 
 // A folder of its own under the system's temporary one, gone with the object.
 class Scratch {
@@ -163,7 +166,6 @@ class PackageWriter {
       constant.strides = constants_of(weight.type.strides);
       constant.offset_bytes = weights_.offsets.at(weight.path) +
                               static_cast<uint64_t>(weight.storage_offset * ir::dtype_bytes(constant.dtype));
-      manifest_.plan_constants.push_back({false, k});
     }
     manifest_.in_spec = model_.in_spec;
     manifest_.out_spec = model_.out_spec;
@@ -173,16 +175,34 @@ class PackageWriter {
     manifest_.facts = {{"jumar", kVersion}, {"build", build_id()}, {"torch", model_.torch_version}};
   }
 
+  void take_split(const std::vector<graph::SplitParameter>& parameters) {
+    for (const graph::SplitParameter& parameter : parameters) {
+      manifest_.plan_constants.push_back({parameter.is_folded, parameter.index});
+    }
+  }
+
   // The library without its weights, as bytes.
-  Result<std::string> library(const CompiledParts& parts) {
+  Result<std::string> library(const CompiledParts& parts, std::optional<CompiledParts>& folding) {
+    std::vector<std::pair<std::string, const KernelObject*>> kernels;
+    for (const KernelObject& kernel : parts.kernels) kernels.emplace_back(kernel.name, &kernel);
+    std::string folding_plan;
+    if (folding) {
+      for (const KernelObject& kernel : folding->kernels)
+        kernels.emplace_back(kFolding + kernel.name, &kernel);
+      for (plan::Step& step : folding->plan.steps) {
+        if (auto* launch = std::get_if<plan::LaunchStep>(&step.data)) launch->kernel.insert(0, kFolding);
+      }
+      folding_plan = plan::write_plan(folding->plan);
+    }
     const std::string plan = plan::write_plan(parts.plan);
-    manifest_.weights_id = hash_of(manifest_.bytes() + plan).hex();
+    manifest_.weights_id = hash_of(manifest_.bytes() + plan + folding_plan).hex();
     const std::string manifest = manifest_.bytes();
-    link::PackageParts pieces{plan, "", manifest, {}};
+    link::PackageParts pieces{plan, folding_plan, manifest, {}};
     std::vector<std::string_view> objects;
-    for (const KernelObject& kernel : parts.kernels) {
-      pieces.kernels.emplace_back(kernel.name, kernel_symbol(kernel.key));
-      objects.push_back(kernel.object);
+    std::set<Hash128> linked;
+    for (const auto& [name, kernel] : kernels) {
+      pieces.kernels.emplace_back(name, kernel_symbol(kernel->key));
+      if (linked.insert(kernel->key).second) objects.push_back(kernel->object);
     }
     const std::vector<uint8_t> data = link::package_object(target_, pieces);
     objects.emplace_back(reinterpret_cast<const char*>(data.data()), data.size());
@@ -214,6 +234,15 @@ class PackageWriter {
   }
 
   uint64_t weights_bytes() const { return weights_.bytes; }
+
+  // By constant: whether calls change its elements.
+  std::vector<bool> written_constants() const {
+    std::vector<bool> out(manifest_.constants.size(), false);
+    for (const package::CallResult& result : manifest_.results) {
+      if (result.role == package::CallResult::Role::kConstantMutation) out[result.index] = true;
+    }
+    return out;
+  }
 
  private:
   Status add_library(ZipWriter& zip, const std::string& name, const std::string& library) const {
@@ -265,17 +294,28 @@ Result<PackageSummary> write_package(import::Imported model, const PackageReques
   JUMAR_ASSIGN(Dumps dumps, Dumps::create({}, [](std::string_view, const std::string&) {}));
   Stages stages(options, report, dumps);
   tell("compiling");
-  JUMAR_ASSIGN(const CompiledParts parts,
-               compile_graph(stages, std::move(graph), target, options, nullptr, report));
+  JUMAR_RETURN_IF_ERROR(stages.optimize(graph));
+  const graph::SplitConstants split =
+      graph::split_constants(graph, model.user_input_count, writer.written_constants());
+  writer.take_split(split.parameters);
+  JUMAR_ASSIGN(const CompiledParts parts, compile_graph(stages, graph, target, options, nullptr, report));
+  std::optional<CompiledParts> folding;
+  if (split.folding) {
+    Report of_folding;
+    Stages folding_stages(options, of_folding, dumps);
+    JUMAR_ASSIGN(folding,
+                 compile_graph(folding_stages, *split.folding, target, options, nullptr, of_folding));
+  }
   tell("linking");
   JUMAR_ASSIGN(const std::string linked, [&]() {
     const StageTimer timer(report, "link");
-    return writer.library(parts);
+    return writer.library(parts, folding);
   }());
   tell("writing");
   const StageTimer timer(report, "write");
   JUMAR_ASSIGN(const uint64_t bytes, writer.write(request.output, linked));
-  return PackageSummary{parts.kernels.size(), writer.weights_bytes(), bytes};
+  return PackageSummary{parts.kernels.size(), folding ? folding->kernels.size() : 0, writer.weights_bytes(),
+                        bytes};
 }
 
 }  // namespace jumar::driver

@@ -25,7 +25,8 @@ struct PackageRequest {
 };
 
 struct PackageSummary {
-  size_t kernels = 0;
+  size_t kernels = 0;          // of the plan, each code once
+  size_t folding_kernels = 0;  // of what is computed of the weights at load
   uint64_t weights_bytes = 0;
   uint64_t package_bytes = 0;
 };

@@ -308,3 +308,31 @@ def test_lost_weights(tmp_path):
             new.writestr(name, data[:-100] if name.endswith(".so") else data)
     with pytest.raises(RuntimeError, match="lost its weights"):
         aoti_load_package(str(stripped))
+
+
+class WeightNorm(torch.nn.Module):
+    """Computes a weight of its parameters, which a package does at load and after updates."""
+
+    def __init__(self):
+        super().__init__()
+        self.v = torch.nn.Parameter(torch.randn(8, 16))
+        self.g = torch.nn.Parameter(torch.rand(8, 1))
+        self.register_buffer("steps", torch.zeros(()))
+
+    def forward(self, x):
+        self.steps.add_(1)
+        weight = self.g * self.v / self.v.norm(dim=1, keepdim=True)
+        return x @ weight.t() + self.steps, weight
+
+
+def test_computed_weights(tmp_path):
+    model = WeightNorm().eval()
+    package = aoti_load_package(str(package_of(model, (torch.randn(2, 16),), tmp_path)))
+    x = torch.randn(2, 16)
+    for new in (None, {"v": torch.randn(8, 16)}, {"g": torch.rand(8, 1)}):
+        if new is not None:
+            package.load_constants(new, check_full_update=False)
+            model.load_state_dict(new, strict=False)
+        with torch.no_grad():
+            for found, expected in zip(package(x), model(x)):
+                torch.testing.assert_close(found, expected)
