@@ -13,6 +13,7 @@
 #include "driver/opt.h"
 #include "driver/stages.h"
 #include "import/pt2.h"
+#include "plan/binary.h"
 
 namespace jumar::driver {
 namespace {
@@ -119,7 +120,7 @@ Result<std::string> run_opt(const OptArguments& arguments, const Options& base, 
   if (!arguments.from.empty()) request.from = level_from_name(arguments.from);
   const bool is_loop = arguments.from != "graph" && arguments.from != "plan" && !arguments.from.empty();
   Lexer lexer(text, file);
-  const bool is_plan = lexer.peek_word("plan");
+  const bool is_plan = lexer.peek_word("plan") || plan::is_binary(plan::bytes_of(text));
   request.to = is_loop || lexer.peek_word("loop") ? Level::kLoop : is_plan ? Level::kPlan : Level::kGraph;
   if (request.from && *request.from > request.to) request.to = *request.from;
   fill_request(arguments, options, request);
