@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "driver/build_id.h"
+#include "driver/compile_command.h"
 #include "driver/context.h"
 #include "driver/golden.h"
 #include "driver/opt.h"
@@ -72,6 +73,16 @@ void add_opt(CLI::App& app, OptArguments& arguments) {
   app.add_flag("--list-passes", arguments.list_passes, "print the graph passes and do nothing else");
   add_options_flag(app, arguments.options);
   app.add_option("file", arguments.file, "the text; - or nothing is standard input");
+}
+
+void add_compile(CLI::App& app, CompileArguments& arguments) {
+  app.add_option("archive", arguments.input, "what torch.export.save wrote")->required();
+  app.add_option("-o,--output", arguments.output,
+                 "the package; otherwise ARCHIVE with the ending .jumar.pt2");
+  app.add_option("--cpu", arguments.cpu, "the processor: native, or a level such as x86-64-v3");
+  app.add_option("--model", arguments.model, "which model, of an archive that holds several");
+  app.add_flag("--time", arguments.time, "print the time of each stage to stderr");
+  add_options_flag(app, arguments.options);
 }
 
 Result<Options> options_of(const Options& base, std::string_view text,
@@ -194,6 +205,9 @@ int run(int argc, char** argv) {
   bool bless = false;
   CLI::App& opt_app = *app.add_subcommand("opt", "read a text, run stages, print the result");
   add_opt(opt_app, opt_arguments);
+  CompileArguments compile_arguments;
+  CLI::App& compile_app = *app.add_subcommand("compile", "make a package of an exported program");
+  add_compile(compile_app, compile_arguments);
   CLI::App& options_app = *app.add_subcommand("options", "list the options with their values here");
   CLI::App& cache_app = *app.add_subcommand("cache", "look after the cache on disk");
   cache_app.require_subcommand(1);
@@ -212,6 +226,10 @@ int run(int argc, char** argv) {
   const Result<Options> base = Options::from_environment(process_environment());
   if (!base.ok()) return report(base.error());
   if (opt_app) return opt_command(opt_arguments, *base);
+  if (compile_app) {
+    const Status status = compile_command(compile_arguments, *base);
+    return status.ok() ? 0 : report(status.error());
+  }
   const Result<Options> options = base->with(fmt::format("{}", fmt::join(options_given, "\n")));
   if (!options.ok()) return report(options.error());
   if (options_app) return options_command(*options);
