@@ -15,6 +15,11 @@ bool Run::real_layout(uint32_t tensor, TensorView& view) {
     view = state.host_view;
     return true;
   }
+  // A provider's result is memory of the call's own.
+  if (state.block) {
+    view = view_of(tensor);
+    return true;
+  }
   CHECK(static_cast<bool>(state.handle), "%{} has no result", name_of(tensor));
   if (handle_layout(state.handle.get(), view)) return true;
   return result_error(code_.tensors[tensor].producer,
