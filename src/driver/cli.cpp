@@ -81,6 +81,8 @@ void add_compile(CLI::App& app, CompileArguments& arguments) {
   app.add_option("-o,--output", arguments.output,
                  "the package; otherwise ARCHIVE with the ending .jumar.pt2");
   app.add_option("--cpu", arguments.cpu, "the processor: native, or a level such as x86-64-v3");
+  app.add_option("--provider", arguments.provider, "what makes matrix products and convolutions")
+      ->check(CLI::IsMember({"torch", "onednn"}));
   app.add_option("--model", arguments.model, "which model, of an archive that holds several");
   app.add_flag("--time", arguments.time, "print the time of each stage to stderr");
   add_options_flag(app, arguments.options);

@@ -45,6 +45,7 @@ class ProgressLine {
 Status compile_command(const CompileArguments& arguments, const Options& base) {
   std::vector<std::string> given = arguments.options;
   if (!arguments.cpu.empty()) given.push_back("cpu=" + (arguments.cpu == "native" ? "host" : arguments.cpu));
+  if (!arguments.provider.empty()) given.push_back("provider=" + arguments.provider);
   JUMAR_ASSIGN(const Options options, base.with(fmt::format("{}", fmt::join(given, "\n"))));
   PackageRequest request;
   request.output = arguments.output.empty() ? default_output(arguments.input) : arguments.output;

@@ -63,7 +63,10 @@ jumar::Result<std::unique_ptr<Container>> created(const char* device) {
   }
   auto container = std::make_unique<Container>();
   JUMAR_ASSIGN(container->api, torch::Api::load());
-  const runtime::Engine engine{runtime::Pool::create(kPoolBytes), container->api.get()};
+  // Whatever the package was made for, libtorch is here and makes its calls.
+  runtime::Engine engine;
+  engine.pool = runtime::Pool::create(kPoolBytes);
+  engine.torch = container->api.get();
   JUMAR_ASSIGN(container->model,
                Model::create(
                    jumar_package,
@@ -71,7 +74,7 @@ jumar::Result<std::unique_ptr<Container>> created(const char* device) {
                      if (manifest.weights_bytes == 0) return package::Weights::borrowed({});
                      return package::Weights::open_own(manifest.weights_id);
                    },
-                   engine));
+                   [&](const package::Manifest&) -> jumar::Result<runtime::Engine> { return engine; }));
   return container;
 }
 

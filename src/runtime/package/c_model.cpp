@@ -4,7 +4,9 @@
 #include <limits>
 
 #include "runtime/memory.h"
+#include "runtime/native/onednn.h"
 #include "runtime/package/model.h"
+#include "runtime/threads.h"
 #include "runtime/torch/c_api.h"
 
 namespace {
@@ -16,6 +18,7 @@ using jumar::runtime::InputValue;
 using jumar::runtime::Output;
 using package::Model;
 
+constexpr std::string_view kOneDnn = "onednn";  // the word of Manifest::provider
 constexpr int64_t kPoolBytes = int64_t{256} << 20;
 
 // A value's description, with the texts that jumar_model_value points to.
@@ -90,7 +93,6 @@ struct jumar_model_error {
 
 struct jumar_model {
   std::unique_ptr<const torch::Api> torch;
-  runtime::Engine engine;
   std::unique_ptr<Model> model;
   std::vector<Described> inputs;
   std::vector<Described> results;
@@ -197,23 +199,37 @@ jumar::Result<std::shared_ptr<package::Weights>> weights_of(const jumar_model_op
   return package::Weights::open_own(manifest.weights_id);
 }
 
+// libtorch where the plan was made for it and the process has one; what is missing is told when the plan is
+// prepared, because a plan that calls nothing needs neither.
+jumar::Result<runtime::Engine> engine_of(const jumar_model_options& options, const package::Manifest& manifest,
+                                         std::unique_ptr<const torch::Api>& torch) {
+  runtime::Engine engine;
+  engine.pool = runtime::Pool::create(options.pool_bytes > 0 ? options.pool_bytes : kPoolBytes);
+  if (manifest.provider == kOneDnn) {
+    runtime::native::OneDnnOptions onednn;
+    onednn.threads = options.threads;
+    JUMAR_ASSIGN(engine.native, runtime::native::OneDnn::load(onednn));
+    return engine;
+  }
+  auto loaded = torch::Api::load(options.torch_library != nullptr ? options.torch_library : "");
+  if (loaded.ok()) {
+    torch = std::move(*loaded);
+    engine.torch = torch.get();
+  } else if (options.torch_library != nullptr) {
+    return std::move(loaded.error());
+  } else {
+    engine.threads = runtime::ThreadPool::create(options.threads);
+  }
+  return engine;
+}
+
 jumar::Result<std::unique_ptr<jumar_model>> created(const jumar_model_options& options) {
   auto out = std::make_unique<jumar_model>();
-  // A process without libtorch is no error here: preparing the plan says whether it needs one.
-  auto torch = torch::Api::load(options.torch_library != nullptr ? options.torch_library : "");
-  if (torch.ok()) {
-    out->torch = std::move(*torch);
-  } else if (options.torch_library != nullptr) {
-    return std::move(torch.error());
-  }
-  const int64_t pool_bytes = options.pool_bytes > 0 ? options.pool_bytes : kPoolBytes;
-  out->engine.pool = runtime::Pool::create(pool_bytes);
-  out->engine.torch = out->torch.get();
-  JUMAR_ASSIGN(
-      out->model,
-      Model::create(
-          jumar_package, [&](const package::Manifest& manifest) { return weights_of(options, manifest); },
-          out->engine));
+  JUMAR_ASSIGN(out->model,
+               Model::create(
+                   jumar_package,
+                   [&](const package::Manifest& manifest) { return weights_of(options, manifest); },
+                   [&](const package::Manifest& manifest) { return engine_of(options, manifest, out->torch); }));
   describe(*out);
   return out;
 }
@@ -263,7 +279,7 @@ DLManagedTensorVersioned* tensor_of(const jumar_model& model, std::span<const In
   if (output.kind == Output::Kind::kAlias) {
     Output copy;
     runtime::TensorView to;
-    if (!runtime::fresh_output(model.engine, output.dtype, output.sizes, output.strides, copy, to))
+    if (!runtime::fresh_output(model.model->engine(), output.dtype, output.sizes, output.strides, copy, to))
       return nullptr;
     auto* base = static_cast<char*>(inputs[*output.input].tensor.data);
     const runtime::TensorView from = {base + output.offset * jumar::ir::dtype_bytes(output.dtype),
