@@ -286,11 +286,17 @@ class PackageWriter {
 
 }  // namespace
 
-Result<PackageSummary> write_package(import::Imported model, const PackageRequest& request,
-                                     const Options& options, Report& report) {
+Result<PackageSummary> compile_package(const PackageRequest& request, const Options& options, Report& report) {
   const auto tell = [&](std::string_view stage) {
     if (request.progress) request.progress(stage);
   };
+  tell("reading");
+  import::ImportOptions import_options;
+  import_options.model = request.model;
+  JUMAR_ASSIGN(import::Imported model, [&] {
+    const StageTimer timer(report, "import");
+    return import::import_pt2(request.archive, import_options);
+  }());
   JUMAR_ASSIGN(const jit::CpuTarget target, target_of(options, false));
   graph::Graph graph = std::move(model.graph);
   PackageWriter writer(model, options, target);

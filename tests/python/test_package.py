@@ -336,3 +336,20 @@ def test_computed_weights(tmp_path):
         with torch.no_grad():
             for found, expected in zip(package(x), model(x)):
                 torch.testing.assert_close(found, expected)
+
+
+def test_from_python(tmp_path):
+    import jumar
+
+    model, x = Mlp(), torch.randn(2, 16)
+    exported = torch.export.export(model, (x,))
+    stages = []
+    path = jumar.aot_compile(exported, tmp_path / "mlp.pt2", options={"cpu": "x86-64-v3"}, progress=stages.append)
+    assert path == str(tmp_path / "mlp.pt2")
+    assert stages == ["exporting", "reading", "compiling", "linking", "writing"]
+    torch.testing.assert_close(aoti_load_package(path)(x), model(x))
+    with pytest.raises(jumar.CompileError, match="z80"):
+        jumar.aot_compile(exported, tmp_path / "no.pt2", options={"cpu": "z80"})
+    with pytest.raises(ZeroDivisionError):
+        jumar.aot_compile(exported, tmp_path / "late.pt2", progress=lambda stage: 1 // 0)
+    assert not (tmp_path / "no.pt2").exists()
