@@ -89,10 +89,26 @@ jumar_tensor tensor_from(const TensorView& view) {
   return out;
 }
 
-Value value_from(const jumar_model_result& result) {
+// A tensor of a model, and what keeps the code that frees it loaded.
+struct HeldTensor {
+  DLManagedTensorVersioned managed;
+  DLManagedTensorVersioned* inner;
+  std::shared_ptr<const Library> library;
+};
+
+void delete_held(DLManagedTensorVersioned* managed) {
+  const std::unique_ptr<HeldTensor> held(static_cast<HeldTensor*>(managed->manager_ctx));
+  held->inner->deleter(held->inner);
+}
+
+Value value_from(const jumar_model_result& result, const std::shared_ptr<const Library>& library) {
   switch (result.kind) {
-    case JUMAR_TENSOR:
-      return Value(Tensor(result.tensor));
+    case JUMAR_TENSOR: {
+      auto* held = new HeldTensor{*result.tensor, result.tensor, library};
+      held->managed.manager_ctx = held;
+      held->managed.deleter = delete_held;
+      return Value(Tensor(&held->managed));
+    }
     case JUMAR_INT:
       return Value(result.integer);
     case JUMAR_FLOAT:
@@ -268,7 +284,7 @@ Result<std::vector<Value>> Package::run(const std::vector<Argument>& arguments) 
   }
   std::vector<Value> out;
   out.reserve(results.size());
-  for (const jumar_model_result& result : results) out.push_back(value_from(result));
+  for (const jumar_model_result& result : results) out.push_back(value_from(result, impl_->library));
   return out;
 }
 

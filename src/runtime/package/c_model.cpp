@@ -348,7 +348,7 @@ jumar_model_error* update_constants(jumar_model* model, const char* const* names
 
 jumar_model_error* create(const jumar_model_options* options, jumar_model** model) {
   auto made = created(*options);
-  if (!made.ok()) return error_of(made.error().code, made.error().message);
+  if (!made.ok()) return error_of(made.error().code, package::full_message(made.error()));
   *model = made->release();
   return nullptr;
 }

@@ -43,6 +43,12 @@ RunError no_memory(const std::string& what) {
 
 }  // namespace
 
+std::string full_message(const Diagnostic& error) {
+  std::string out = error.message;
+  for (const std::string& note : error.notes) out += "\n  " + note;
+  return out;
+}
+
 jumar::Result<std::unique_ptr<Model>> Model::create(const PackageData& data, const WeightsSource& weights,
                                                     const EngineSource& engines) {
   if (data.format != kPackageFormat) {

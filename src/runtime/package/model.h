@@ -80,4 +80,7 @@ class Model {
   bool writes_constants_ = false;
 };
 
+// The message with its notes, one to a line.
+std::string full_message(const Diagnostic& error);
+
 }  // namespace jumar::runtime::package
