@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 import torch
-from packaging import compile_archive, package_of
+from compiling import compile_archive, package_of
 from exporting import save
 from torch._inductor import aoti_load_package
 from torch._inductor.package import load_package
