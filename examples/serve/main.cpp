@@ -36,7 +36,8 @@ struct Request {
 };
 
 int usage() {
-  std::fputs("serve PACKAGE [--threads N] [--requests N] [--size NAME=N ...] [--torch LIBTORCH_CPU]\n", stderr);
+  std::fputs("serve PACKAGE [--threads N] [--requests N] [--size NAME=N ...] [--torch LIBTORCH_CPU]\n",
+             stderr);
   return 2;
 }
 
@@ -153,8 +154,8 @@ int main(int argc, char** argv) {
     all.insert(all.end(), outcome.milliseconds.begin(), outcome.milliseconds.end());
   }
   std::sort(all.begin(), all.end());
-  std::printf("%zu requests by %d threads: %.1f per second, median %.2f ms, 99%% within %.2f ms\n", all.size(),
-              settings.threads, static_cast<double>(all.size()) / seconds.count(), all[all.size() / 2],
-              all[all.size() * 99 / 100]);
+  std::printf("%zu requests by %d threads: %.1f per second, median %.2f ms, 99%% within %.2f ms\n",
+              all.size(), settings.threads, static_cast<double>(all.size()) / seconds.count(),
+              all[all.size() / 2], all[all.size() * 99 / 100]);
   return 0;
 }

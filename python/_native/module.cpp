@@ -138,7 +138,8 @@ struct Progress {
     const PyGILState_STATE lock = PyGILState_Ensure();
     if (!progress->has_failed) {
       const Ref text(PyUnicode_FromString(stage));
-      const Ref result(text ? PyObject_CallFunctionObjArgs(progress->function, text.get(), nullptr) : nullptr);
+      const Ref result(text ? PyObject_CallFunctionObjArgs(progress->function, text.get(), nullptr)
+                            : nullptr);
       // The exception stays set in this thread, which is the one that compile_package runs in.
       progress->has_failed = !result;
     }
@@ -163,8 +164,9 @@ PyObject* compile_package(PyObject* module, PyObject* args, PyObject* kwargs) {
   Progress progress{function};
   jumar_text* report = nullptr;
   PyThreadState* thread = PyEval_SaveThread();
-  jumar_error* error = jumar_compile_package(state.context, archive, nullptr, output, data,
-                                             function != Py_None ? Progress::tell : nullptr, &progress, &report);
+  jumar_error* error =
+      jumar_compile_package(state.context, archive, nullptr, output, data,
+                            function != Py_None ? Progress::tell : nullptr, &progress, &report);
   PyEval_RestoreThread(thread);
   if (error != nullptr) {
     if (progress.has_failed) {

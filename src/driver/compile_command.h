@@ -11,8 +11,8 @@ namespace jumar::driver {
 
 struct CompileArguments {
   std::string input;
-  std::string output;  // empty: beside the input, with the ending .jumar.pt2
-  std::string cpu;     // empty: what the option says
+  std::string output;    // empty: beside the input, with the ending .jumar.pt2
+  std::string cpu;       // empty: what the option says
   std::string provider;  // empty: what the option says
   std::string model;     // of an archive that holds several
   std::vector<std::string> options;

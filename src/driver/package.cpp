@@ -16,7 +16,9 @@
 #include "driver/compile_graph.h"
 #include "driver/link/package_object.h"
 #include "driver/link/shared_library.h"
+#include "driver/package_weights.h"
 #include "driver/zip_writer.h"
+#include "graph/passes/lay_out_parameters.h"
 #include "graph/passes/split_constants.h"
 #include "plan/binary.h"
 #include "runtime/package/cpu_features.h"
@@ -59,33 +61,6 @@ class Scratch {
   std::string path_;
 };
 
-// Storages in the order of their first use, each once, and where each begins.
-struct WeightLayout {
-  std::vector<std::string_view> pieces;     // storages and the zeros between them
-  std::map<std::string, uint64_t> offsets;  // by the archive's entry
-  uint64_t bytes = 0;
-
-  static constexpr char kZeros[package::kWeightsAlignmentBytes] = {};
-  void align() {
-    const uint64_t over = bytes % package::kWeightsAlignmentBytes;
-    if (over != 0) add({kZeros, package::kWeightsAlignmentBytes - over});
-  }
-  void add(std::string_view piece) {
-    pieces.push_back(piece);
-    bytes += piece.size();
-  }
-};
-
-WeightLayout weight_layout(const std::vector<import::Weight>& weights) {
-  WeightLayout out;
-  for (const import::Weight& weight : weights) {
-    if (!out.offsets.try_emplace(weight.path, out.bytes).second) continue;
-    out.add({reinterpret_cast<const char*>(weight.storage.data()), weight.storage.size()});
-    out.align();
-  }
-  return out;
-}
-
 // An identifier made of a name, different from all others.
 std::string identifier(std::string_view name, std::set<std::string>& taken) {
   std::string out;
@@ -96,12 +71,6 @@ std::string identifier(std::string_view name, std::set<std::string>& taken) {
   if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0])) != 0) out = "_" + out;
   const std::string base = out;
   for (int k = 1; !taken.insert(out).second; ++k) out = fmt::format("{}_{}", base, k);
-  return out;
-}
-
-std::vector<int64_t> constants_of(const std::vector<sym::Expr>& exprs) {
-  std::vector<int64_t> out;
-  for (const sym::Expr e : exprs) out.push_back(e.const_value());
   return out;
 }
 
@@ -135,7 +104,7 @@ std::vector<std::string> needed_features(const jit::CpuTarget& target) {
 class PackageWriter {
  public:
   PackageWriter(const import::Imported& model, const Options& options, const jit::CpuTarget& target)
-      : model_(model), options_(options), target_(target), weights_(weight_layout(model.weights)) {}
+      : model_(model), options_(options), target_(target) {}
 
   // What the graph's inputs and outputs are; before the graph is compiled.
   void describe(const graph::Graph& graph) {
@@ -157,6 +126,22 @@ class PackageWriter {
           role == Role::kConstantMutation ? output.graph_input - model_.user_input_count : output.graph_input;
       manifest_.results.push_back({role, is_user ? 0 : index});
     }
+    manifest_.in_spec = model_.in_spec;
+    manifest_.out_spec = model_.out_spec;
+    manifest_.cpu = options_.cpu() == "host" ? target_.cpu : options_.cpu();
+    manifest_.cpu_features = needed_features(target_);
+    manifest_.provider = options_.provider();
+    manifest_.facts = {{"jumar", kVersion}, {"build", build_id()}, {"torch", model_.torch_version}};
+  }
+
+  // The layouts that the optimized graph gives its parameters.
+  void take_weights(const graph::Graph& graph) {
+    std::vector<ir::TensorType> types;
+    for (size_t k = 0; k < model_.weights.size(); ++k) {
+      types.push_back(graph.values[graph.inputs[model_.user_input_count + k].value].type);
+    }
+    weights_.emplace(model_.weights, types);
+    manifest_.weights_bytes = weights_->bytes();
     std::set<std::string> names;
     for (size_t k = 0; k < model_.weights.size(); ++k) {
       const import::Weight& weight = model_.weights[k];
@@ -165,18 +150,10 @@ class PackageWriter {
       constant.fqn = weight.name;
       constant.kind = kind_of(model_.weight_roles[k]);
       constant.dtype = weight.type.dtype;
-      constant.sizes = constants_of(weight.type.sizes);
-      constant.strides = constants_of(weight.type.strides);
-      constant.offset_bytes = weights_.offsets.at(weight.path) +
-                              static_cast<uint64_t>(weight.storage_offset * ir::dtype_bytes(constant.dtype));
+      constant.sizes = constants_of(types[k].sizes);
+      constant.strides = constants_of(types[k].strides);
+      constant.offset_bytes = weights_->offset_bytes(k);
     }
-    manifest_.in_spec = model_.in_spec;
-    manifest_.out_spec = model_.out_spec;
-    manifest_.cpu = options_.cpu() == "host" ? target_.cpu : options_.cpu();
-    manifest_.cpu_features = needed_features(target_);
-    manifest_.provider = options_.provider();
-    manifest_.weights_bytes = weights_.bytes;
-    manifest_.facts = {{"jumar", kVersion}, {"build", build_id()}, {"torch", model_.torch_version}};
   }
 
   void take_split(const std::vector<graph::SplitParameter>& parameters) {
@@ -237,11 +214,20 @@ class PackageWriter {
     return zip.bytes();
   }
 
-  uint64_t weights_bytes() const { return weights_.bytes; }
+  uint64_t weights_bytes() const { return weights_->bytes(); }
+
+  // By constant: whether it may lie in memory in another way: no other shares its storage.
+  std::vector<bool> movable_constants() const {
+    std::map<std::string, size_t> users;
+    for (const import::Weight& weight : model_.weights) ++users[weight.path];
+    std::vector<bool> out = written_constants();
+    for (size_t k = 0; k < out.size(); ++k) out[k] = !out[k] && users[model_.weights[k].path] == 1;
+    return out;
+  }
 
   // By constant: whether calls change its elements.
   std::vector<bool> written_constants() const {
-    std::vector<bool> out(manifest_.constants.size(), false);
+    std::vector<bool> out(model_.weights.size(), false);
     for (const package::CallResult& result : manifest_.results) {
       if (result.role == package::CallResult::Role::kConstantMutation) out[result.index] = true;
     }
@@ -254,10 +240,10 @@ class PackageWriter {
     const uint64_t over = library.size() % package::kWeightsAlignmentBytes;
     const std::string padding(over == 0 ? 0 : package::kWeightsAlignmentBytes - over, '\0');
     trailer.offset_bytes = library.size() + padding.size();
-    trailer.weights_bytes = weights_.bytes;
+    trailer.weights_bytes = weights_->bytes();
     manifest_.weights_id.copy(trailer.id, sizeof trailer.id);
     std::vector<std::string_view> pieces = {library, padding};
-    pieces.insert(pieces.end(), weights_.pieces.begin(), weights_.pieces.end());
+    pieces.insert(pieces.end(), weights_->pieces().begin(), weights_->pieces().end());
     pieces.emplace_back(reinterpret_cast<const char*>(&trailer), sizeof trailer);
     return zip.add(name, pieces);
   }
@@ -280,13 +266,14 @@ class PackageWriter {
   const import::Imported& model_;
   const Options& options_;
   const jit::CpuTarget& target_;
-  WeightLayout weights_;
+  std::optional<PackageWeights> weights_;
   package::Manifest manifest_;
 };
 
 }  // namespace
 
-Result<PackageSummary> compile_package(const PackageRequest& request, const Options& options, Report& report) {
+Result<PackageSummary> compile_package(const PackageRequest& request, const Options& options,
+                                       Report& report) {
   const auto tell = [&](std::string_view stage) {
     if (request.progress) request.progress(stage);
   };
@@ -305,6 +292,8 @@ Result<PackageSummary> compile_package(const PackageRequest& request, const Opti
   Stages stages(options, report, dumps);
   tell("compiling");
   JUMAR_RETURN_IF_ERROR(stages.optimize(graph));
+  graph::lay_out_parameters(graph, model.user_input_count, writer.movable_constants());
+  writer.take_weights(graph);
   const graph::SplitConstants split =
       graph::split_constants(graph, model.user_input_count, writer.written_constants());
   writer.take_split(split.parameters);

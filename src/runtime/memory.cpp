@@ -68,35 +68,85 @@ int64_t extent_bytes(const TensorView& view) {
   return elements * ir::dtype_bytes(view.dtype);
 }
 
-void copy_elements(const TensorView& from, const TensorView& to) {
-  size_t bytes = static_cast<size_t>(ir::dtype_bytes(from.dtype));
-  int64_t count = 1;
-  for (int32_t k = 0; k < from.rank; ++k) count *= from.sizes[k];
-  bool dense = true;
-  int64_t next = 1;
-  for (int32_t k = from.rank - 1; k >= 0; --k) {
-    dense = dense && (from.sizes[k] <= 1 || (from.strides[k] == next && to.strides[k] == next));
-    next *= from.sizes[k];
+namespace {
+
+// One axis of a copy; strides in bytes.
+struct CopyAxis {
+  int64_t size;
+  int64_t from;
+  int64_t to;
+};
+
+template <class T>
+void copy_row(const char* from, char* to, const CopyAxis& axis) {
+  for (int64_t k = 0; k < axis.size; ++k) {
+    T element;
+    std::memcpy(&element, from + k * axis.from, sizeof element);
+    std::memcpy(to + k * axis.to, &element, sizeof element);
   }
-  if (dense) {
-    if (count > 0) std::memcpy(to.data, from.data, static_cast<size_t>(count) * bytes);
+}
+
+void copy_row(size_t element_bytes, const char* from, char* to, const CopyAxis& axis) {
+  const auto bytes = static_cast<int64_t>(element_bytes);
+  if (axis.from == bytes && axis.to == bytes) {
+    std::memcpy(to, from, element_bytes * static_cast<size_t>(axis.size));
     return;
   }
-  std::vector<int64_t> index(static_cast<size_t>(from.rank), 0);
-  int64_t from_offset = 0;
-  int64_t to_offset = 0;
-  for (int64_t n = 0; n < count; ++n) {
-    std::memcpy(static_cast<char*>(to.data) + to_offset * static_cast<int64_t>(bytes),
-                static_cast<const char*>(from.data) + from_offset * static_cast<int64_t>(bytes), bytes);
-    for (int32_t k = from.rank - 1; k >= 0; --k) {
-      size_t axis = static_cast<size_t>(k);
-      from_offset += from.strides[k];
-      to_offset += to.strides[k];
-      if (++index[axis] < from.sizes[k]) break;
-      from_offset -= from.strides[k] * from.sizes[k];
-      to_offset -= to.strides[k] * from.sizes[k];
-      index[axis] = 0;
+  switch (element_bytes) {
+    case 1:
+      return copy_row<uint8_t>(from, to, axis);
+    case 2:
+      return copy_row<uint16_t>(from, to, axis);
+    case 4:
+      return copy_row<uint32_t>(from, to, axis);
+    case 8:
+      return copy_row<uint64_t>(from, to, axis);
+    default:
+      for (int64_t k = 0; k < axis.size; ++k)
+        std::memcpy(to + k * axis.to, from + k * axis.from, element_bytes);
+  }
+}
+
+}  // namespace
+
+void copy_elements(const TensorView& from, const TensorView& to) {
+  const auto bytes = static_cast<size_t>(ir::dtype_bytes(from.dtype));
+  std::vector<CopyAxis> axes;
+  for (int32_t k = 0; k < from.rank; ++k) {
+    if (from.sizes[k] == 0) return;
+    if (from.sizes[k] == 1) continue;
+    const auto element = static_cast<int64_t>(bytes);
+    axes.push_back({from.sizes[k], from.strides[k] * element, to.strides[k] * element});
+  }
+  // The target is written in the order of its memory.
+  std::stable_sort(axes.begin(), axes.end(),
+                   [](const CopyAxis& a, const CopyAxis& b) { return a.to > b.to; });
+  // Axes that are one run in both are one axis.
+  for (size_t k = axes.size(); k-- > 1;) {
+    CopyAxis& outer = axes[k - 1];
+    const CopyAxis& inner = axes[k];
+    if (outer.from != inner.from * inner.size || outer.to != inner.to * inner.size) continue;
+    outer = {outer.size * inner.size, inner.from, inner.to};
+    axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(k));
+  }
+  const CopyAxis row = axes.empty() ? CopyAxis{1, 0, 0} : axes.back();
+  if (!axes.empty()) axes.pop_back();
+  const auto* source = static_cast<const char*>(from.data);
+  auto* target = static_cast<char*>(to.data);
+  std::vector<int64_t> index(axes.size(), 0);
+  while (true) {
+    copy_row(bytes, source, target, row);
+    size_t k = axes.size();
+    for (; k > 0; --k) {
+      const CopyAxis& axis = axes[k - 1];
+      source += axis.from;
+      target += axis.to;
+      if (++index[k - 1] < axis.size) break;
+      source -= axis.from * axis.size;
+      target -= axis.to * axis.size;
+      index[k - 1] = 0;
     }
+    if (k == 0) return;
   }
 }
 

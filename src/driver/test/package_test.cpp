@@ -181,8 +181,7 @@ TEST_F(PackageTest, ConstantsAreUpdated) {
       {{"fc.bias", TensorView::of(bias.data(), {4})}, {"fc.weight", TensorView::of(zeros.data(), {4, 3})}});
   ASSERT_TRUE(done.ok()) << done.error().message;
   std::vector<float> x(6, 1.0f);
-  const auto results =
-      package.run({TensorView::of(x.data(), {2, 3}), TensorView::of(x.data(), {2, 2})});
+  const auto results = package.run({TensorView::of(x.data(), {2, 3}), TensorView::of(x.data(), {2, 2})});
   ASSERT_TRUE(results.ok()) << results.error().message;
   expect_near(results->at(0).tensor(), {2, 4, 6, 8, 2, 4, 6, 8});
 }
@@ -198,10 +197,10 @@ TEST_F(PackageTest, ThreadsShareAModel) {
       const auto first = package.run(arguments);
       for (int k = 0; k < 100; ++k) {
         const auto again = package.run(arguments);
-        const bool same = first.ok() && again.ok() &&
-                          std::equal(first->at(0).tensor().data<float>(),
-                                     first->at(0).tensor().data<float>() + 48,
-                                     again->at(0).tensor().data<float>());
+        const bool same =
+            first.ok() && again.ok() &&
+            std::equal(first->at(0).tensor().data<float>(), first->at(0).tensor().data<float>() + 48,
+                       again->at(0).tensor().data<float>());
         if (!same) ++failures[t];
       }
     });

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/passes/lay_out_parameters.h"
+
 namespace jumar::graph {
 namespace {
 
@@ -115,6 +117,50 @@ TEST(SplitConstants, AFoldedResultOfTheGraphIsAParameter) {
                            {false});
   EXPECT_EQ(made.parameters, (std::vector<std::string>{"folded 0"}));
   EXPECT_NE(made.rest.find("%e: f32[4] = parameter 1"), std::string::npos) << made.rest;
+}
+
+std::string laid_out(std::string_view body, bool may_change) {
+  const std::string text = "graph @main {" + std::string(kSchemas) + std::string(body) + "}\n";
+  Graph graph = read_graph(text).value();
+  lay_out_parameters(graph, 1, {may_change});
+  EXPECT_TRUE(verify(graph).ok());
+  return write_graph(graph);
+}
+
+constexpr std::string_view kCopied = R"(
+  %x: f32[4, 8] = input 0
+  %w: f32[4, 8] = parameter 1
+  %c: f32[4, 8]{1, 4} = aten.clone.default(%w, none)
+  %y: f32[4, 8] = aten.mul.Tensor(%x, %c)
+  return %y
+)";
+
+TEST(LayOutParameters, ACopiedParameterGetsTheLayoutOfItsCopy) {
+  const std::string made = laid_out(kCopied, true);
+  EXPECT_NE(made.find("%w: f32[4, 8]{1, 4} = parameter 1"), std::string::npos) << made;
+  EXPECT_NE(made.find("aten.mul.Tensor(%x, %w)"), std::string::npos) << made;
+  EXPECT_EQ(made.find("%c"), std::string::npos) << made;
+}
+
+TEST(LayOutParameters, OthersKeepTheirs) {
+  EXPECT_NE(laid_out(kCopied, false).find("%c"), std::string::npos);
+  const std::string used = laid_out(R"(
+  %x: f32[4, 8] = input 0
+  %w: f32[4, 8] = parameter 1
+  %c: f32[4, 8]{1, 4} = aten.clone.default(%w, none)
+  %y: f32[4, 8] = aten.mul.Tensor(%w, %c)
+  return %y
+)",
+                                    true);
+  EXPECT_NE(used.find("%w: f32[4, 8] = parameter 1"), std::string::npos) << used;
+  const std::string returned = laid_out(R"(
+  %x: f32[4, 8] = input 0
+  %w: f32[4, 8] = parameter 1
+  %c: f32[4, 8]{1, 4} = aten.clone.default(%w, none)
+  return %c
+)",
+                                        true);
+  EXPECT_NE(returned.find("return %c"), std::string::npos) << returned;
 }
 
 }  // namespace

@@ -57,7 +57,9 @@ int32_t guarded(const Container& container, Body&& body) {
   return message.empty() ? 0 : raise(container.api.get(), message);
 }
 
-std::string text_of(const jumar::Status& status) { return status.ok() ? "" : package::full_message(status.error()); }
+std::string text_of(const jumar::Status& status) {
+  return status.ok() ? "" : package::full_message(status.error());
+}
 
 // From now on this library stays in the process, whoever closes it.
 void stay_loaded() {

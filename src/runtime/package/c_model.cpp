@@ -201,7 +201,8 @@ jumar::Result<std::shared_ptr<package::Weights>> weights_of(const jumar_model_op
 
 // libtorch where the plan was made for it and the process has one; what is missing is told when the plan is
 // prepared, because a plan that calls nothing needs neither.
-jumar::Result<runtime::Engine> engine_of(const jumar_model_options& options, const package::Manifest& manifest,
+jumar::Result<runtime::Engine> engine_of(const jumar_model_options& options,
+                                         const package::Manifest& manifest,
                                          std::unique_ptr<const torch::Api>& torch) {
   runtime::Engine engine;
   engine.pool = runtime::Pool::create(options.pool_bytes > 0 ? options.pool_bytes : kPoolBytes);
@@ -225,11 +226,11 @@ jumar::Result<runtime::Engine> engine_of(const jumar_model_options& options, con
 
 jumar::Result<std::unique_ptr<jumar_model>> created(const jumar_model_options& options) {
   auto out = std::make_unique<jumar_model>();
-  JUMAR_ASSIGN(out->model,
-               Model::create(
-                   jumar_package,
-                   [&](const package::Manifest& manifest) { return weights_of(options, manifest); },
-                   [&](const package::Manifest& manifest) { return engine_of(options, manifest, out->torch); }));
+  JUMAR_ASSIGN(
+      out->model,
+      Model::create(
+          jumar_package, [&](const package::Manifest& manifest) { return weights_of(options, manifest); },
+          [&](const package::Manifest& manifest) { return engine_of(options, manifest, out->torch); }));
   describe(*out);
   return out;
 }

@@ -27,7 +27,8 @@ struct ConstantValue {
   std::shared_ptr<void> owner;
 };
 
-// One new value of a constant. Without an owner the elements are copied.
+// One new value of a constant. Its elements are copied, unless there is an owner and the layout is the one
+// that the plan was compiled for.
 struct ConstantUpdate {
   size_t index = 0;
   TensorView view;
@@ -54,8 +55,7 @@ class ConstantBanks {
   }
 
   // Changes constants of a bank, all or none; what an empty bank does not get is the active one's.
-  // Fails where a value has other sizes or another element type than the constant, or, when it is not
-  // copied, other strides.
+  // Fails where a value has other sizes or another element type than the constant.
   Status update(const Manifest& manifest, size_t bank, const std::vector<ConstantUpdate>& updates);
   // Fails when the inactive bank is empty.
   Status swap();

@@ -61,9 +61,9 @@ jumar::Result<std::unique_ptr<Model>> Model::create(const PackageData& data, con
   JUMAR_ASSIGN(const std::shared_ptr<Weights> bytes, weights(manifest));
   JUMAR_ASSIGN(Engine engine, engines(manifest));
   engine.has_host_calls = false;
-  engine.freezes_parameters = std::none_of(
-      manifest.results.begin(), manifest.results.end(),
-      [](const CallResult& r) { return r.role == CallResult::Role::kConstantMutation; });
+  engine.freezes_parameters =
+      std::none_of(manifest.results.begin(), manifest.results.end(),
+                   [](const CallResult& r) { return r.role == CallResult::Role::kConstantMutation; });
   JUMAR_ASSIGN(ConstantBanks banks, ConstantBanks::create(manifest, bytes, engine.pool));
   std::unique_ptr<Model> model(new Model(std::move(manifest), std::move(banks), std::move(engine)));
   std::map<std::string_view, KernelFn> table;

@@ -1,10 +1,16 @@
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <random>
+
 #include <random>
 #include <set>
 
 #include "runtime/arena.h"
 #include "runtime/dlpack.h"
+#include "runtime/memory.h"
 #include "runtime/pool.h"
 #include "runtime/program.h"
 
@@ -184,6 +190,57 @@ TEST(DlPack, EveryTypeGoesThereAndBack) {
   }
   EXPECT_EQ(dtype_from_dl({2, 32, 4}), std::nullopt);
   EXPECT_EQ(dtype_from_dl({3, 64, 1}), std::nullopt);
+}
+
+TEST(CopyElements, AnyStridesGiveEqualElements) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    const int rank = static_cast<int>(random() % 5);
+    const ir::DType dtype = std::array{ir::DType::kI8, ir::DType::kF16, ir::DType::kF32, ir::DType::kI64,
+                                       ir::DType::kC128}[random() % 5];
+    const auto element = static_cast<size_t>(ir::dtype_bytes(dtype));
+    std::vector<int64_t> sizes(static_cast<size_t>(rank));
+    for (int64_t& size : sizes) size = static_cast<int64_t>(random() % 5) - (random() % 20 == 0 ? 0 : -1);
+    // Dense in a random order of the axes, with gaps now and then.
+    const auto strides = [&] {
+      std::vector<size_t> order(sizes.size());
+      std::iota(order.begin(), order.end(), size_t{0});
+      std::shuffle(order.begin(), order.end(), random);
+      std::vector<int64_t> out(sizes.size());
+      int64_t next = 1 + static_cast<int64_t>(random() % 2);
+      for (const size_t axis : order) {
+        out[axis] = next;
+        next *= std::max<int64_t>(sizes[axis], 1);
+      }
+      return out;
+    };
+    const std::vector<int64_t> from_strides = strides();
+    const std::vector<int64_t> to_strides = strides();
+    TensorView from{nullptr, dtype, rank, sizes.data(), from_strides.data(), kDlCpu};
+    TensorView to{nullptr, dtype, rank, sizes.data(), to_strides.data(), kDlCpu};
+    std::vector<char> source(static_cast<size_t>(extent_bytes(from)) + element);
+    std::vector<char> target(static_cast<size_t>(extent_bytes(to)) + element);
+    for (char& byte : source) byte = static_cast<char>(random());
+    from.data = source.data();
+    to.data = target.data();
+    copy_elements(from, to);
+    std::vector<int64_t> index(sizes.size(), 0);
+    const bool empty = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
+    for (bool done = empty; !done;) {
+      int64_t a = 0;
+      int64_t b = 0;
+      for (size_t k = 0; k < sizes.size(); ++k) {
+        a += index[k] * from_strides[k];
+        b += index[k] * to_strides[k];
+      }
+      ASSERT_EQ(std::memcmp(source.data() + static_cast<size_t>(a) * element,
+                            target.data() + static_cast<size_t>(b) * element, element),
+                0);
+      size_t k = sizes.size();
+      while (k > 0 && ++index[k - 1] == sizes[k - 1]) index[--k] = 0;
+      done = k == 0;
+    }
+  }
 }
 
 }  // namespace
