@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 import torch
-from exporting import _command, save
+from exporting import command, save
 from models import MODELS
 from test_import_models import assert_near, other_size
 from torch import nn
@@ -18,19 +18,19 @@ from torch.export import Dim
 def jumar_run(path, inputs, folder, *arguments: str) -> list[np.ndarray]:
     """Results of the program at `path`, in the order of its results."""
     folder.mkdir(exist_ok=True)
-    command = [*_command(), "run", str(path), f"--output={folder}/out_{{}}.npy", *arguments]
+    line = [*command(), "run", str(path), f"--output={folder}/out_{{}}.npy", *arguments]
     for k, value in enumerate(inputs):
         array = value if isinstance(value, np.ndarray) else value.numpy()
         np.save(folder / f"in_{k}.npy", array)
-        command.append(f"--input={folder}/in_{k}.npy")
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+        line.append(f"--input={folder}/in_{k}.npy")
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(done.stderr)
     return [np.load(line.split(": ")[0]) for line in done.stdout.splitlines()]
 
 
 def test_the_command_has_no_libtorch():
-    libraries = subprocess.run(["ldd", _command()[0]], capture_output=True, text=True, check=True).stdout
+    libraries = subprocess.run(["ldd", command()[0]], capture_output=True, text=True, check=True).stdout
     assert "libjumar" in libraries
     assert "torch" not in libraries
     assert "python" not in libraries
@@ -163,8 +163,8 @@ def test_inputs_are_listed(tmp_path):
     model, (x,) = MODELS["bert"]()
     path = save(model, (x,), dynamic_shapes=({0: Dim("batch", max=64), 1: Dim("length", min=2, max=512)},),
                 path=tmp_path / "bert.pt2")
-    command = [*_command(), "run", str(path)]
-    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    line = [*command(), "run", str(path)]
+    listed = subprocess.run(line, capture_output=True, text=True, check=True).stdout
     assert re.fullmatch(r"tokens: i64\[(\w+), (\w+)\]\n\w+ in \[\d+, 64\]\n\w+ in \[2, 512\]\n", listed), listed
 
 
