@@ -32,6 +32,7 @@ MAY_INCLUDE = {
     "plan": ["ir"],
     "emit": ["tile", "fuse", "loop", "plan", "target"],
     "runtime": ["plan"],
+    "embed": ["runtime", "support"],
     "driver": ["import", "emit", "runtime", "tile", "fuse", "loop", "graph", "plan", "target"],
 }
 # Only these may include LLVM's headers.

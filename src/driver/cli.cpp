@@ -14,6 +14,7 @@
 #include "driver/run_command.h"
 #include "driver/stages.h"
 #include "import/pt2.h"
+#include "plan/binary.h"
 
 namespace jumar::driver {
 namespace {
@@ -81,6 +82,8 @@ void add_compile(CLI::App& app, CompileArguments& arguments) {
   app.add_option("-o,--output", arguments.output,
                  "the package; otherwise ARCHIVE with the ending .jumar.pt2");
   app.add_option("--cpu", arguments.cpu, "the processor: native, or a level such as x86-64-v3");
+  app.add_option("--provider", arguments.provider, "what makes matrix products and convolutions")
+      ->check(CLI::IsMember({"torch", "onednn"}));
   app.add_option("--model", arguments.model, "which model, of an archive that holds several");
   app.add_flag("--time", arguments.time, "print the time of each stage to stderr");
   add_options_flag(app, arguments.options);
@@ -134,7 +137,7 @@ Result<std::string> run_opt(const OptArguments& arguments, const Options& base, 
   if (!arguments.from.empty()) request.from = level_from_name(arguments.from);
   const bool is_loop = arguments.from != "graph" && arguments.from != "plan" && !arguments.from.empty();
   Lexer lexer(text, file);
-  const bool is_plan = lexer.peek_word("plan");
+  const bool is_plan = lexer.peek_word("plan") || plan::is_binary(plan::bytes_of(text));
   request.to = is_loop || lexer.peek_word("loop") ? Level::kLoop : is_plan ? Level::kPlan : Level::kGraph;
   if (request.from && *request.from > request.to) request.to = *request.from;
   fill_request(arguments, options, request);

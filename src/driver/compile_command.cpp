@@ -45,8 +45,11 @@ class ProgressLine {
 Status compile_command(const CompileArguments& arguments, const Options& base) {
   std::vector<std::string> given = arguments.options;
   if (!arguments.cpu.empty()) given.push_back("cpu=" + (arguments.cpu == "native" ? "host" : arguments.cpu));
+  if (!arguments.provider.empty()) given.push_back("provider=" + arguments.provider);
   JUMAR_ASSIGN(const Options options, base.with(fmt::format("{}", fmt::join(given, "\n"))));
   PackageRequest request;
+  request.archive = arguments.input;
+  request.model = arguments.model;
   request.output = arguments.output.empty() ? default_output(arguments.input) : arguments.output;
   const auto begin = std::chrono::steady_clock::now();
   Report report;
@@ -54,14 +57,7 @@ Status compile_command(const CompileArguments& arguments, const Options& base) {
   {
     ProgressLine line(::isatty(STDERR_FILENO) == 1);
     request.progress = [&](std::string_view stage) { line.tell(stage); };
-    line.tell("reading");
-    import::ImportOptions import_options;
-    import_options.model = arguments.model;
-    JUMAR_ASSIGN(import::Imported model, [&] {
-      const StageTimer timer(report, "import");
-      return import::import_pt2(arguments.input, import_options);
-    }());
-    JUMAR_ASSIGN(made, write_package(std::move(model), request, options, report));
+    JUMAR_ASSIGN(made, compile_package(request, options, report));
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   if (arguments.time) {

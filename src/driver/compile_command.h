@@ -13,7 +13,8 @@ struct CompileArguments {
   std::string input;
   std::string output;  // empty: beside the input, with the ending .jumar.pt2
   std::string cpu;     // empty: what the option says
-  std::string model;   // of an archive that holds several
+  std::string provider;  // empty: what the option says
+  std::string model;     // of an archive that holds several
   std::vector<std::string> options;
   bool time = false;
 };

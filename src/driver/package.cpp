@@ -18,6 +18,7 @@
 #include "driver/link/shared_library.h"
 #include "driver/zip_writer.h"
 #include "graph/passes/split_constants.h"
+#include "plan/binary.h"
 #include "runtime/package/cpu_features.h"
 #include "runtime/package/manifest.h"
 #include "runtime/package/weights.h"
@@ -29,6 +30,8 @@ namespace package = runtime::package;
 
 constexpr std::string_view kModel = "model";
 constexpr std::string_view kBase = "model.wrapper";
+// Steps are named in the report, which is for people.
+constexpr plan::WriteOptions kInPackage = {.origins = false};
 // Before the names of the folding plan's kernels.
 constexpr const char* kFolding = "fold_";
 
@@ -171,6 +174,7 @@ class PackageWriter {
     manifest_.out_spec = model_.out_spec;
     manifest_.cpu = options_.cpu() == "host" ? target_.cpu : options_.cpu();
     manifest_.cpu_features = needed_features(target_);
+    manifest_.provider = options_.provider();
     manifest_.weights_bytes = weights_.bytes;
     manifest_.facts = {{"jumar", kVersion}, {"build", build_id()}, {"torch", model_.torch_version}};
   }
@@ -192,9 +196,9 @@ class PackageWriter {
       for (plan::Step& step : folding->plan.steps) {
         if (auto* launch = std::get_if<plan::LaunchStep>(&step.data)) launch->kernel.insert(0, kFolding);
       }
-      folding_plan = plan::write_plan(folding->plan);
+      folding_plan = plan::write_binary(folding->plan, kInPackage);
     }
-    const std::string plan = plan::write_plan(parts.plan);
+    const std::string plan = plan::write_binary(parts.plan, kInPackage);
     manifest_.weights_id = hash_of(manifest_.bytes() + plan + folding_plan).hex();
     const std::string manifest = manifest_.bytes();
     link::PackageParts pieces{plan, folding_plan, manifest, {}};
@@ -282,11 +286,17 @@ class PackageWriter {
 
 }  // namespace
 
-Result<PackageSummary> write_package(import::Imported model, const PackageRequest& request,
-                                     const Options& options, Report& report) {
+Result<PackageSummary> compile_package(const PackageRequest& request, const Options& options, Report& report) {
   const auto tell = [&](std::string_view stage) {
     if (request.progress) request.progress(stage);
   };
+  tell("reading");
+  import::ImportOptions import_options;
+  import_options.model = request.model;
+  JUMAR_ASSIGN(import::Imported model, [&] {
+    const StageTimer timer(report, "import");
+    return import::import_pt2(request.archive, import_options);
+  }());
   JUMAR_ASSIGN(const jit::CpuTarget target, target_of(options, false));
   graph::Graph graph = std::move(model.graph);
   PackageWriter writer(model, options, target);

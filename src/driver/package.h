@@ -1,7 +1,7 @@
 // From an exported program to a package: one file that torch's own loaders and Jumar's run.
 //
-//   JUMAR_ASSIGN(import::Imported model, import::import_pt2("model.pt2", {}));
-//   JUMAR_ASSIGN(PackageSummary made, write_package(std::move(model), request, options, report));
+//   PackageRequest request{"model.pt2", "", "model.jumar.pt2", {}};
+//   JUMAR_ASSIGN(PackageSummary made, compile_package(request, options, report));
 //
 // The package is a zip archive as torch._inductor.aoti_load_package wants it. Its library holds the kernels,
 // the plan and a runtime, and its last bytes are the weights (runtime/package/weights.h). No compiler,
@@ -19,7 +19,9 @@
 namespace jumar::driver {
 
 struct PackageRequest {
-  std::string output;  // path of the package
+  std::string archive;  // what torch.export.save wrote
+  std::string model;    // of an archive that holds several; otherwise empty
+  std::string output;   // path of the package
   // Called with what is done now, before each part of the work.
   std::function<void(std::string_view stage)> progress;
 };
@@ -32,7 +34,6 @@ struct PackageSummary {
 };
 
 // The file at `output` is replaced when the package is complete, and untouched otherwise.
-Result<PackageSummary> write_package(import::Imported model, const PackageRequest& request,
-                                     const Options& options, Report& report);
+Result<PackageSummary> compile_package(const PackageRequest& request, const Options& options, Report& report);
 
 }  // namespace jumar::driver

@@ -9,9 +9,9 @@
 // What is wrong with an archive is a diagnostic, never a crash: the file may come from anywhere.
 #pragma once
 
-#include "import/mapped_file.h"
 #include "import/translate.h"
 #include "import/weights.h"
+#include "support/mapped_file.h"
 
 namespace jumar::import {
 

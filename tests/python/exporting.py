@@ -25,8 +25,8 @@ def command() -> list[str]:
 
 def import_text(path: str | Path, *arguments: str) -> str:
     """What `jumar opt` prints for an archive."""
-    command = [*command(), "opt", str(path), "--from=pt2", *arguments]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    words = [*command(), "opt", str(path), "--from=pt2", *arguments]
+    result = subprocess.run(words, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise RuntimeError(result.stderr)
     return result.stdout

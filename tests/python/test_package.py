@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 import torch
-from packaging import compile_archive, package_of
+from compiling import compile_archive, package_of
 from exporting import save
 from torch._inductor import aoti_load_package
 from torch._inductor.package import load_package
@@ -336,3 +336,49 @@ def test_computed_weights(tmp_path):
         with torch.no_grad():
             for found, expected in zip(package(x), model(x)):
                 torch.testing.assert_close(found, expected)
+
+
+def test_from_python(tmp_path):
+    import jumar
+
+    model, x = Mlp(), torch.randn(2, 16)
+    exported = torch.export.export(model, (x,))
+    stages = []
+    path = jumar.aot_compile(exported, tmp_path / "mlp.pt2", options={"cpu": "x86-64-v3"}, progress=stages.append)
+    assert path == str(tmp_path / "mlp.pt2")
+    assert stages == ["exporting", "reading", "compiling", "linking", "writing"]
+    torch.testing.assert_close(aoti_load_package(path)(x), model(x))
+    with pytest.raises(jumar.CompileError, match="z80"):
+        jumar.aot_compile(exported, tmp_path / "no.pt2", options={"cpu": "z80"})
+    with pytest.raises(ZeroDivisionError):
+        jumar.aot_compile(exported, tmp_path / "late.pt2", progress=lambda stage: 1 // 0)
+    assert not (tmp_path / "no.pt2").exists()
+
+
+_OUTLIVES = """
+import gc, sys, torch
+model = torch._inductor.aoti_load_package(sys.argv[1])
+x = torch.ones(1024, 1024)
+results = [model(x) for _ in range(3)]
+del model
+gc.collect()
+libraries = [line for line in open("/proc/self/maps") if "wrapper.so" in line]
+print(float(sum(y.sum() for y in results)))
+del results
+gc.collect()
+model = torch._inductor.aoti_load_package(sys.argv[1])
+model(x)
+del model
+gc.collect()
+print(len([line for line in open("/proc/self/maps") if "wrapper.so" in line]) <= len(libraries))
+"""
+
+
+def test_large_results_outlive_the_package(tmp_path):
+    class Double(torch.nn.Module):
+        def forward(self, x):
+            return x * 2
+
+    package = package_of(Double(), (torch.ones(1024, 1024),), tmp_path)
+    result = subprocess.run([sys.executable, "-c", _OUTLIVES, package], check=True, capture_output=True, text=True)
+    assert result.stdout.split() == [str(3 * 2.0 * 1024 * 1024), "True"]

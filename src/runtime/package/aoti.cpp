@@ -3,6 +3,8 @@
 //
 // A function that fails raises libtorch's exception with the message, by way of aoti_torch_check, because a
 // status of 1 would tell the caller nothing. Inputs are given to us, results to the caller.
+#include <dlfcn.h>
+
 #include <cstdio>
 #include <string>
 #include <unordered_map>
@@ -55,7 +57,15 @@ int32_t guarded(const Container& container, Body&& body) {
   return message.empty() ? 0 : raise(container.api.get(), message);
 }
 
-std::string text_of(const jumar::Status& status) { return status.ok() ? "" : status.error().message; }
+std::string text_of(const jumar::Status& status) { return status.ok() ? "" : package::full_message(status.error()); }
+
+// From now on this library stays in the process, whoever closes it.
+void stay_loaded() {
+  Dl_info info{};
+  if (::dladdr(&jumar_package, &info) != 0 && info.dli_fname != nullptr) {
+    ::dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+  }
+}
 
 jumar::Result<std::unique_ptr<Container>> created(const char* device) {
   if (std::string_view(device) != "cpu") {
@@ -63,7 +73,10 @@ jumar::Result<std::unique_ptr<Container>> created(const char* device) {
   }
   auto container = std::make_unique<Container>();
   JUMAR_ASSIGN(container->api, torch::Api::load());
-  const runtime::Engine engine{runtime::Pool::create(kPoolBytes), container->api.get()};
+  // Whatever the package was made for, libtorch is here and makes its calls.
+  runtime::Engine engine;
+  engine.pool = runtime::Pool::create(kPoolBytes);
+  engine.torch = container->api.get();
   JUMAR_ASSIGN(container->model,
                Model::create(
                    jumar_package,
@@ -71,7 +84,7 @@ jumar::Result<std::unique_ptr<Container>> created(const char* device) {
                      if (manifest.weights_bytes == 0) return package::Weights::borrowed({});
                      return package::Weights::open_own(manifest.weights_id);
                    },
-                   engine));
+                   [&](const package::Manifest&) -> jumar::Result<runtime::Engine> { return engine; }));
   return container;
 }
 
@@ -217,7 +230,7 @@ JUMAR_AOTI AOTInductorModelContainerCreateWithDevice(Container** result, size_t,
       *result = container->release();
       return 0;
     }
-    message = container.error().message;
+    message = package::full_message(container.error());
     auto loaded = torch::Api::load();
     if (loaded.ok()) api = std::move(*loaded);
   }
@@ -230,7 +243,10 @@ JUMAR_AOTI AOTInductorModelContainerCreate(Container** result, size_t models, bo
 }
 
 JUMAR_AOTI AOTInductorModelContainerDelete(Container* container) {
+  const std::shared_ptr<runtime::Pool> pool = container->model->engine().pool;
   delete container;
+  // Results that are still in use lie in the pool's blocks, and the code that gives them back is ours.
+  if (pool.use_count() > 1) stay_loaded();
   return 0;
 }
 

@@ -68,6 +68,7 @@ struct Manifest {
   std::string out_spec;
   std::string cpu;                        // the level by name, for messages: "x86-64-v3"
   std::vector<std::string> cpu_features;  // of cpu_features.def
+  std::string provider;  // what the plans' calls were chosen for: "torch", or "onednn", which needs no libtorch
   std::string weights_id;                 // what the weights' trailer repeats
   uint64_t weights_bytes = 0;
   std::vector<std::pair<std::string, std::string>> facts;  // for people: version, build, torch's version

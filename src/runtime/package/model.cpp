@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "plan/binary.h"
 #include "runtime/memory.h"
 #include "runtime/package/cpu_features.h"
 #include "runtime/torch/c_api.h"
@@ -16,8 +17,7 @@ namespace {
 jumar::Result<std::shared_ptr<const PreparedPlan>> prepared(const PackageBytes& bytes,
                                                             const KernelTable& kernels,
                                                             const Engine& engine) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data), bytes.size);
-  JUMAR_ASSIGN(plan::Plan plan, plan::read_plan(text, "<package>"));
+  JUMAR_ASSIGN(plan::Plan plan, plan::read_binary({bytes.data, bytes.size}, "the package's plan"));
   return PreparedPlan::prepare(std::move(plan), kernels, engine);
 }
 
@@ -43,8 +43,14 @@ RunError no_memory(const std::string& what) {
 
 }  // namespace
 
+std::string full_message(const Diagnostic& error) {
+  std::string out = error.message;
+  for (const std::string& note : error.notes) out += "\n  " + note;
+  return out;
+}
+
 jumar::Result<std::unique_ptr<Model>> Model::create(const PackageData& data, const WeightsSource& weights,
-                                                    Engine engine) {
+                                                    const EngineSource& engines) {
   if (data.format != kPackageFormat) {
     return diagnostic("input", "the package has format {}, but this runtime reads format {}", data.format,
                       kPackageFormat);
@@ -53,6 +59,11 @@ jumar::Result<std::unique_ptr<Model>> Model::create(const PackageData& data, con
                Manifest::read({reinterpret_cast<const char*>(data.manifest.data), data.manifest.size}));
   JUMAR_RETURN_IF_ERROR(check_processor(manifest));
   JUMAR_ASSIGN(const std::shared_ptr<Weights> bytes, weights(manifest));
+  JUMAR_ASSIGN(Engine engine, engines(manifest));
+  engine.has_host_calls = false;
+  engine.freezes_parameters = std::none_of(
+      manifest.results.begin(), manifest.results.end(),
+      [](const CallResult& r) { return r.role == CallResult::Role::kConstantMutation; });
   JUMAR_ASSIGN(ConstantBanks banks, ConstantBanks::create(manifest, bytes, engine.pool));
   std::unique_ptr<Model> model(new Model(std::move(manifest), std::move(banks), std::move(engine)));
   std::map<std::string_view, KernelFn> table;
@@ -112,12 +123,14 @@ Status Model::update(Bank bank, const std::vector<ConstantUpdate>& updates) {
   std::swap(banks_, changed);
   Status folded = fold(index);
   if (!folded.ok()) std::swap(banks_, changed);
+  plan_->parameters_changed();
   return folded;
 }
 
 Status Model::swap() {
   const std::unique_lock<std::shared_mutex> lock(mutex_);
   ++generation_;
+  plan_->parameters_changed();
   return banks_.swap();
 }
 

@@ -21,14 +21,17 @@ namespace jumar::runtime::package {
 
 class Model {
  public:
-  // Fails where the processor lacks an instruction set that the kernels use, or where what is linked in
-  // does not fit this runtime. `weights` gives the constants' elements when told the manifest's id.
+  // What an embedder gives to a model once the manifest says what the model is like.
   using WeightsSource = std::function<jumar::Result<std::shared_ptr<Weights>>(const Manifest& manifest)>;
+  using EngineSource = std::function<jumar::Result<Engine>(const Manifest& manifest)>;
+  // Fails where the processor lacks an instruction set that the kernels use, or where what is linked in
+  // does not fit this runtime, or where the engine can't make the plan's calls.
   static jumar::Result<std::unique_ptr<Model>> create(const PackageData& data, const WeightsSource& weights,
-                                                      Engine engine);
+                                                      const EngineSource& engine);
 
   const Manifest& manifest() const { return manifest_; }
   const PreparedPlan& plan() const { return *plan_; }
+  const Engine& engine() const { return engine_; }
   size_t argument_count() const { return argument_count_; }
   size_t result_count() const { return result_count_; }
 
@@ -76,5 +79,8 @@ class Model {
   size_t result_count_ = 0;
   bool writes_constants_ = false;
 };
+
+// The message with its notes, one to a line.
+std::string full_message(const Diagnostic& error);
 
 }  // namespace jumar::runtime::package
