@@ -11,6 +11,7 @@
 #include "driver/context.h"
 #include "driver/golden.h"
 #include "driver/opt.h"
+#include "driver/run_command.h"
 #include "driver/stages.h"
 #include "import/pt2.h"
 #include "plan/binary.h"
@@ -85,6 +86,20 @@ void add_compile(CLI::App& app, CompileArguments& arguments) {
       ->check(CLI::IsMember({"torch", "onednn"}));
   app.add_option("--model", arguments.model, "which model, of an archive that holds several");
   app.add_flag("--time", arguments.time, "print the time of each stage to stderr");
+  add_options_flag(app, arguments.options);
+}
+
+void add_run(CLI::App& app, RunArguments& arguments) {
+  app.add_option("archive", arguments.program, "what torch.export.save wrote")->required();
+  app.add_option("--input", arguments.inputs,
+                 "a .npy file; one for each input, in order. None: list the inputs")
+      ->allow_extra_args(false);
+  app.add_option("--output", arguments.output, "where results go; {} becomes their number");
+  app.add_option("--model", arguments.model, "which model, of an archive that holds several");
+  app.add_option("--threads", arguments.threads, "threads to run with; 0 means one for each processor")
+      ->check(CLI::Range(0, 4096));
+  app.add_option("--repeat", arguments.repeat, "calls after the first; their median time is printed")
+      ->check(CLI::Range(0, 1000000));
   add_options_flag(app, arguments.options);
 }
 
@@ -211,6 +226,9 @@ int run(int argc, char** argv) {
   CompileArguments compile_arguments;
   CLI::App& compile_app = *app.add_subcommand("compile", "make a package of an exported program");
   add_compile(compile_app, compile_arguments);
+  RunArguments run_arguments;
+  CLI::App& run_app = *app.add_subcommand("run", "run an exported program, without libtorch");
+  add_run(run_app, run_arguments);
   CLI::App& options_app = *app.add_subcommand("options", "list the options with their values here");
   CLI::App& cache_app = *app.add_subcommand("cache", "look after the cache on disk");
   cache_app.require_subcommand(1);
@@ -231,6 +249,10 @@ int run(int argc, char** argv) {
   if (opt_app) return opt_command(opt_arguments, *base);
   if (compile_app) {
     const Status status = compile_command(compile_arguments, *base);
+    return status.ok() ? 0 : report(status.error());
+  }
+  if (run_app) {
+    const Status status = run_command(run_arguments, *base);
     return status.ok() ? 0 : report(status.error());
   }
   const Result<Options> options = base->with(fmt::format("{}", fmt::join(options_given, "\n")));

@@ -10,11 +10,13 @@
 #include "driver/compile_graph.h"
 #include "driver/entry.h"
 #include "driver/stages.h"
+#include "runtime/native/onednn.h"
 
 namespace jumar::driver {
 namespace {
 
 constexpr std::string_view kStoreKind = "graph";
+constexpr std::string_view kOneDnn = "onednn";  // a word of option provider
 
 bool logs(const Options& options, std::string_view channel) {
   return std::find(options.log().begin(), options.log().end(), channel) != options.log().end();
@@ -41,6 +43,7 @@ void rename_inputs(plan::Plan& plan, const std::vector<std::string>& names) {
 struct Context::Job {
   std::string_view text;
   const Options& options;
+  const Running& running;
   const jit::CpuTarget& target;
   const Store* store;  // null: no cache
   Report report;
@@ -82,10 +85,32 @@ std::shared_ptr<const runtime::torch::Api> Context::torch() {
   return torch_;
 }
 
-Result<std::shared_ptr<const CompiledGraph>> Context::compile(std::string_view text, const Options& options) {
+Result<std::shared_ptr<const runtime::native::Provider>> Context::provider(const Options& options,
+                                                                           int threads) {
+  if (options.provider() != kOneDnn) return std::shared_ptr<const runtime::native::Provider>();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::shared_ptr<const runtime::native::Provider>& provider = providers_[threads];
+  if (provider == nullptr) {
+    JUMAR_ASSIGN(provider, runtime::native::OneDnn::load({"", threads}));
+  }
+  return provider;
+}
+
+Result<runtime::Engine> Context::engine(const Job& job) {
+  runtime::Engine engine;
+  engine.pool = pool(job.options);
+  engine.torch = job.graph->torch_.get();
+  JUMAR_ASSIGN(engine.native, provider(job.options, job.running.threads));
+  engine.has_host_calls = !job.running.without_libtorch;
+  engine.freezes_parameters = job.running.freezes_parameters;
+  return engine;
+}
+
+Result<std::shared_ptr<const CompiledGraph>> Context::compile(std::string_view text, const Options& options,
+                                                              const Running& running) {
   JUMAR_ASSIGN(const jit::CpuTarget target, target_of(options, true));
   const std::shared_ptr<const Store> store = this->store(options);
-  Job job{text, options, target, store.get(), {}, {}, {}, {}, {}, std::make_shared<CompiledGraph>()};
+  Job job{text, options, running, target, store.get(), {}, {}, {}, {}, {}, std::make_shared<CompiledGraph>()};
   std::optional<std::string> kept;
   if (store != nullptr) {
     const StageTimer timer(job.report, "look up");
@@ -153,10 +178,10 @@ Status Context::finish(Job& job) {
   {
     const StageTimer timer(job.report, "prepare");
     const runtime::KernelTable table = [&](std::string_view name) { return graph.kernels_.find(name); };
-    graph.torch_ = torch();
-    const runtime::Engine engine{pool(job.options), graph.torch_.get()};
+    if (!job.running.without_libtorch) graph.torch_ = torch();
+    JUMAR_ASSIGN(runtime::Engine engine, this->engine(job));
     graph.plan_text_ = job.entry.plan_text;
-    JUMAR_ASSIGN(graph.plan_, runtime::PreparedPlan::prepare(std::move(*job.plan), table, engine));
+    JUMAR_ASSIGN(graph.plan_, runtime::PreparedPlan::prepare(std::move(*job.plan), table, std::move(engine)));
   }
   graph.report_ = json(job.report, job.entry.report_body);
   if (logs(job.options, "remarks")) print(remarks(job.report));

@@ -19,10 +19,18 @@
 #include "driver/kernels.h"
 #include "driver/store.h"
 #include "runtime/executor.h"
+#include "runtime/native/provider.h"
 #include "runtime/torch/c_api.h"
 #include "support/options.h"
 
 namespace jumar::driver {
+
+// How a compiled graph is going to be run.
+struct Running {
+  bool without_libtorch = false;    // and without a HostCalls: what needs them is refused
+  bool freezes_parameters = false;  // runtime::Engine::freezes_parameters
+  int threads = 0;                  // of a provider; 0: one for each processor
+};
 
 class CompiledGraph {
  public:
@@ -45,7 +53,8 @@ class Context {
   static Result<std::shared_ptr<Context>> create(const Environment& environment);
 
   const Options& options() const { return options_; }
-  Result<std::shared_ptr<const CompiledGraph>> compile(std::string_view text, const Options& options);
+  Result<std::shared_ptr<const CompiledGraph>> compile(std::string_view text, const Options& options,
+                                                       const Running& running = {});
 
  private:
   struct Job;
@@ -55,6 +64,9 @@ class Context {
   std::shared_ptr<const Store> store(const Options& options);
   // Null while the process has no libtorch.
   std::shared_ptr<const runtime::torch::Api> torch();
+  // Null where the options say that libtorch makes the calls.
+  Result<std::shared_ptr<const runtime::native::Provider>> provider(const Options& options, int threads);
+  Result<runtime::Engine> engine(const Job& job);
   Status build(Job& job);
   Status load_entry(Job& job, std::string_view entry);
   Status finish(Job& job);
@@ -64,6 +76,7 @@ class Context {
   std::mutex mutex_;  // guards the members below
   std::shared_ptr<const runtime::torch::Api> torch_;
   std::map<int64_t, std::shared_ptr<runtime::Pool>> pools_;
+  std::map<int, std::shared_ptr<const runtime::native::Provider>> providers_;  // by their threads
   std::map<std::pair<std::string, int64_t>, std::shared_ptr<const Store>> stores_;
 };
 

@@ -165,9 +165,9 @@ struct Engine {
   const torch::Api* torch = nullptr;           // torch::Api::load(), outlives all plans and results; or null
   int64_t torch_output_limit_bytes = 1 << 20;  // outputs below come from libtorch's allocator
   // Makes the calls that it can; or null.
-  std::shared_ptr<const native::Provider> native;
+  std::shared_ptr<const native::Provider> native = nullptr;
   // Of launches where there is no libtorch. Null: those of the provider, and none without one.
-  std::shared_ptr<Threads> threads;
+  std::shared_ptr<Threads> threads = nullptr;
   // Whether run() is given a HostCalls when the plan needs one. Otherwise a plan that needs one is refused.
   bool has_host_calls = true;
   // The embedder promises that between two calls of PreparedPlan::parameters_changed() a parameter that is at
