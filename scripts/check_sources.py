@@ -30,8 +30,8 @@ MAY_INCLUDE = {
     "fuse": ["loop", "target"],
     "tile": ["fuse", "loop", "target"],
     "plan": ["ir"],
-    "emit": ["tile", "fuse", "loop", "plan", "target"],
     "runtime": ["plan"],
+    "emit": ["tile", "fuse", "loop", "runtime", "plan", "target"],
     "driver": ["import", "emit", "runtime", "tile", "fuse", "loop", "graph", "plan", "target"],
 }
 # Only these may include LLVM's headers.
