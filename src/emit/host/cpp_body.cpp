@@ -19,6 +19,7 @@ CppBody::CppBody(const runtime::Code& code, const CppOptions& options)
     : code_(code), plan_(code.plan), options_(options), tensors_(code.tensors.size()) {
   CHECK(options.weights.size() <= code.inputs.size(), "{} weights", options.weights.size());
   user_inputs_ = static_cast<uint32_t>(code.inputs.size() - options.weights.size());
+  (void)names_.unique("offsets");  // the variable that arena() declares
 }
 
 Status CppBody::write() {

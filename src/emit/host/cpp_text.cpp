@@ -15,160 +15,30 @@ using sym::Op;
 
 constexpr size_t kColumns = 110;
 
-// Sorted. Words of C++, and names that written programs see from their base and their namespace.
-constexpr std::string_view kReserved[] = {"Bool",
-                                          "Kernel",
-                                          "alignas",
-                                          "alignof",
-                                          "and",
-                                          "arena",
-                                          "asm",
-                                          "auto",
-                                          "bool",
-                                          "bound",
-                                          "break",
-                                          "buffer",
-                                          "call",
-                                          "call_into",
-                                          "case",
-                                          "catch",
-                                          "channels_last",
-                                          "channels_last_3d",
-                                          "char",
-                                          "check_holds",
-                                          "checked",
-                                          "class",
-                                          "co_await",
-                                          "co_return",
-                                          "co_yield",
-                                          "compl",
-                                          "concept",
-                                          "const",
-                                          "const_cast",
-                                          "consteval",
-                                          "constexpr",
-                                          "constinit",
-                                          "contiguous",
-                                          "continue",
-                                          "copy_result",
-                                          "cpu",
-                                          "cpu_0",
-                                          "decltype",
-                                          "default",
-                                          "delete",
-                                          "do",
-                                          "double",
-                                          "dynamic_cast",
-                                          "else",
-                                          "enum",
-                                          "expect",
-                                          "expect_count",
-                                          "expect_value",
-                                          "explicit",
-                                          "exponential",
-                                          "export",
-                                          "extern",
-                                          "fail",
-                                          "false",
-                                          "float",
-                                          "floordiv",
-                                          "for",
-                                          "frame_",
-                                          "fresh",
-                                          "friend",
-                                          "goto",
-                                          "if",
-                                          "inf",
-                                          "inline",
-                                          "input",
-                                          "inputs_",
-                                          "int",
-                                          "int_of",
-                                          "integer",
-                                          "integer_item",
-                                          "ints",
-                                          "item",
-                                          "jumar",
-                                          "launch",
-                                          "list",
-                                          "logarithm",
-                                          "long",
-                                          "main",
-                                          "max",
-                                          "maybe",
-                                          "min",
-                                          "mod",
-                                          "mutable",
-                                          "namespace",
-                                          "nan",
-                                          "new",
-                                          "noexcept",
-                                          "none",
-                                          "not",
-                                          "nullptr",
-                                          "number",
-                                          "op",
-                                          "operator",
-                                          "or",
-                                          "outputs",
-                                          "power",
-                                          "preserve",
-                                          "private",
-                                          "protected",
-                                          "public",
-                                          "real",
-                                          "register",
-                                          "reinterpret_cast",
-                                          "release",
-                                          "requires",
-                                          "result",
-                                          "return",
-                                          "run",
-                                          "shared_",
-                                          "short",
-                                          "signed",
-                                          "size",
-                                          "size_of",
-                                          "sizeof",
-                                          "some",
-                                          "square_root",
-                                          "static",
-                                          "static_assert",
-                                          "static_cast",
-                                          "status",
-                                          "std",
-                                          "stride",
-                                          "stride_of",
-                                          "strided",
-                                          "struct",
-                                          "switch",
-                                          "symbol",
-                                          "template",
-                                          "tensors",
-                                          "this",
-                                          "thread_local",
-                                          "throw",
-                                          "torch_",
-                                          "true",
-                                          "truediv",
-                                          "try",
-                                          "typedef",
-                                          "typeid",
-                                          "typename",
-                                          "union",
-                                          "units",
-                                          "unsigned",
-                                          "update",
-                                          "using",
-                                          "view",
-                                          "virtual",
-                                          "void",
-                                          "volatile",
-                                          "wchar_t",
-                                          "weight",
-                                          "while",
-                                          "whole",
-                                          "xor"};
+// Words of C++, and names that written programs see from their base and their namespace.
+constexpr std::string_view kReserved =
+    "Bool Kernel alignas alignof and arena asm auto bool bound break buffer call call_into case "
+    "catch channels_last channels_last_3d char check_holds checked class co_await co_return co_yield "
+    "compl concept const const_cast consteval constexpr constinit contiguous continue copy_result "
+    "cpu cpu_0 decltype default delete do double dynamic_cast else enum expect expect_count "
+    "expect_value explicit exponential export extern fail false float floordiv for frame_ fresh "
+    "friend goto if inf inline input inputs_ int int_of integer integer_item ints item jumar launch "
+    "list logarithm long main max maybe min mod mutable namespace nan new noexcept none not nullptr "
+    "number op operator or outputs power preserve private protected public real register "
+    "reinterpret_cast release requires result return run shared_ short signed size size_of sizeof "
+    "some square_root static static_assert static_cast status std stride stride_of strided struct "
+    "switch symbol template tensors this thread_local throw torch_ true truediv try typedef typeid "
+    "typename union units unsigned update using view virtual void volatile wchar_t weight while "
+    "whole xor";
+
+bool is_word_of(std::string_view words, std::string_view word) {
+  while (!words.empty()) {
+    const size_t end = std::min(words.find(' '), words.size());
+    if (words.substr(0, end) == word) return true;
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return false;
+}
 
 enum Precedence { kOrLevel, kAndLevel, kComparison, kSum, kProduct, kPrimary };
 
@@ -281,8 +151,8 @@ std::string expr_list(const std::vector<Expr>& exprs) {
 std::string CppNames::unique(std::string_view name) {
   const std::string base = cpp_identifier(name);
   // What the wrapper names with a capital letter are types.
-  const bool is_reserved = std::isupper(static_cast<unsigned char>(base[0])) != 0 ||
-                           std::find(std::begin(kReserved), std::end(kReserved), base) != std::end(kReserved);
+  const bool is_reserved =
+      std::isupper(static_cast<unsigned char>(base[0])) != 0 || is_word_of(kReserved, base);
   std::string out = is_reserved ? base + "_" : base;
   for (int k = 1; !taken_.insert(out).second; ++k) out = fmt::format("{}_{}", base, k);
   return out;

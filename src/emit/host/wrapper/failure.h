@@ -21,9 +21,4 @@ struct Failure {
   fail(FailureKind::kNumber, "a size has no value: a division by zero, or a result beyond 64 bits");
 }
 
-// Raises when the condition of the graph does not hold.
-inline void check_holds(int64_t condition, const char* message) {
-  if (condition == 0) fail(FailureKind::kCheck, message);
-}
-
 }  // namespace jumar::wrapper

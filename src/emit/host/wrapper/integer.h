@@ -67,4 +67,9 @@ inline Int mod(Int a, Int b) { return divided(a, b).rest; }
 inline Int min(Int a, Int b) { return b.value() < a.value() ? b : a; }
 inline Int max(Int a, Int b) { return b.value() > a.value() ? b : a; }
 
+// Raises when the condition of the graph does not hold.
+inline void check_holds(Int condition, const char* message) {
+  if (condition.value() == 0) fail(FailureKind::kCheck, message);
+}
+
 }  // namespace jumar::wrapper
