@@ -40,6 +40,17 @@ void rename_inputs(plan::Plan& plan, const std::vector<std::string>& names) {
 
 }  // namespace
 
+// An operator that fails in a program is called again by the plan, whose embedder raises PyTorch's own
+// exception: nothing that a call has done by then is seen outside of it.
+std::optional<runtime::RunError> CompiledGraph::run(std::span<const runtime::InputValue> inputs,
+                                                    std::span<runtime::Output> outputs,
+                                                    runtime::HostCalls* host) const {
+  if (!program_) return plan_->run(inputs, outputs, host);
+  std::optional<runtime::RunError> error = program_->run(inputs, outputs);
+  const bool repeats = error && error->kind == runtime::RunError::Kind::kOpFailed && host != nullptr;
+  return repeats ? plan_->run(inputs, outputs, host) : error;
+}
+
 struct Context::Job {
   std::string_view text;
   const Options& options;
@@ -173,6 +184,19 @@ Status Context::load_entry(Job& job, std::string_view bytes) {
   return {};
 }
 
+// The plan is kept beside the program: for operators that fail, and where there can be no program.
+void Context::make_program(Job& job, const runtime::Engine& engine) {
+  const StageTimer timer(job.report, "cpp_wrapper");
+  Result<std::shared_ptr<const CppProgram>> program =
+      CppProgram::create(*job.plan, job.entry.kernels, {job.options, job.store, engine});
+  if (program.ok()) {
+    job.graph->program_ = std::move(*program);
+    return;
+  }
+  job.report.notes.push_back(
+      fmt::format("cpp_wrapper: {}; the plan is executed as it is", program.error().message));
+}
+
 Status Context::finish(Job& job) {
   CompiledGraph& graph = *job.graph;
   {
@@ -181,6 +205,7 @@ Status Context::finish(Job& job) {
     if (!job.running.without_libtorch) graph.torch_ = torch();
     JUMAR_ASSIGN(runtime::Engine engine, this->engine(job));
     graph.plan_text_ = job.entry.plan_text;
+    if (job.options.cpp_wrapper()) make_program(job, engine);
     JUMAR_ASSIGN(graph.plan_, runtime::PreparedPlan::prepare(std::move(*job.plan), table, std::move(engine)));
   }
   graph.report_ = json(job.report, job.entry.report_body);

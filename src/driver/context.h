@@ -3,7 +3,7 @@
 //   JUMAR_ASSIGN(std::shared_ptr<Context> context, Context::create(process_environment()));
 //   JUMAR_ASSIGN(Options options, context->options().with("max_fusions=3"));
 //   JUMAR_ASSIGN(std::shared_ptr<const CompiledGraph> graph, context->compile(text, options));
-//   graph->plan().run(inputs, outputs, nullptr);
+//   graph->run(inputs, outputs, nullptr);
 //
 // A Context holds the options of the environment, the JIT, the kernels that are loaded, and one memory pool
 // and one cache directory for each setting of the options that configure them. Several threads may compile at
@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 
+#include "driver/cpp_program.h"
 #include "driver/kernels.h"
 #include "driver/store.h"
 #include "runtime/executor.h"
@@ -35,6 +36,12 @@ struct Running {
 class CompiledGraph {
  public:
   const runtime::PreparedPlan& plan() const { return *plan_; }
+  // As PreparedPlan::run, by the program that was made of the plan where there is one.
+  std::optional<runtime::RunError> run(std::span<const runtime::InputValue> inputs,
+                                       std::span<runtime::Output> outputs, runtime::HostCalls* host) const;
+  int64_t last_arena_bytes() const {
+    return program_ ? program_->last_arena_bytes() : plan_->last_arena_bytes();
+  }
   const std::string& plan_text() const { return plan_text_; }
   const std::string& report() const { return report_; }
 
@@ -44,6 +51,7 @@ class CompiledGraph {
   std::shared_ptr<const runtime::torch::Api> torch_;
   LoadedKernels kernels_;
   std::shared_ptr<const runtime::PreparedPlan> plan_;
+  std::shared_ptr<const CppProgram> program_;  // null: the plan is executed
   std::string plan_text_;
   std::string report_;
 };
@@ -69,6 +77,7 @@ class Context {
   Result<runtime::Engine> engine(const Job& job);
   Status build(Job& job);
   Status load_entry(Job& job, std::string_view entry);
+  void make_program(Job& job, const runtime::Engine& engine);
   Status finish(Job& job);
 
   Options options_;

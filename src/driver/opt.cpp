@@ -6,13 +6,14 @@
 #include "driver/build_id.h"
 #include "driver/jit/kernel_module.h"
 #include "driver/stages.h"
+#include "emit/host/emit_cpp.h"
 #include "plan/binary.h"
 
 namespace jumar::driver {
 namespace {
 
-constexpr std::array<std::string_view, 7> kLevels = {"graph", "loop", "fused", "tiled",
-                                                     "llvm",  "asm",  "plan"};
+constexpr std::array<std::string_view, 8> kLevels = {"graph", "loop", "fused", "tiled",
+                                                     "llvm",  "asm",  "plan",  "cpp"};
 constexpr std::string_view kOptionMark = "# OPTION: ";
 
 Result<Level> level_of(std::string_view text, const std::string& file) {
@@ -37,7 +38,7 @@ class Run {
       JUMAR_ASSIGN(from, level_of(text, file));
     }
     if (from == Level::kPlan) return plan(text, file);
-    if (from == Level::kLlvm || from == Level::kAsm || request_.to < from) {
+    if (from > Level::kTiled || request_.to < from) {
       return diagnostic("option", "there is no way from {} to {}", kLevels[static_cast<size_t>(from)],
                         kLevels[static_cast<size_t>(request_.to)]);
     }
@@ -57,12 +58,18 @@ class Run {
 
  private:
   Result<std::string> plan(std::string_view text, const std::string& file) {
-    if (request_.to != Level::kPlan) return diagnostic("option", "a plan can only become a plan");
+    if (request_.to < Level::kPlan) return diagnostic("option", "a plan can only become a plan or C++");
     const std::span<const uint8_t> bytes = plan::bytes_of(text);
-    JUMAR_ASSIGN(const plan::Plan plan,
+    JUMAR_ASSIGN(plan::Plan plan,
                  plan::is_binary(bytes) ? plan::read_binary(bytes, file) : plan::read_plan(text, file));
     JUMAR_RETURN_IF_ERROR(plan::verify(plan));
-    return out_ + plan::write_plan(plan);
+    return written(std::move(plan));
+  }
+
+  Result<std::string> written(plan::Plan plan) {
+    if (request_.to == Level::kPlan) return out_ + plan::write_plan(plan);
+    JUMAR_ASSIGN(const emit::host::CppSource source, emit::host::emit_cpp(std::move(plan), {}));
+    return out_ + source.text;
   }
 
   Result<std::string> graph(std::string_view text, const std::string& file) {
@@ -79,7 +86,7 @@ class Run {
     if (from == Level::kTiled) stages_.note_items(program);
     if (request_.to == Level::kTiled) return out_ + loop::write_program(program);
     const DistinctKernels kernels = distinct_kernels(program, target.text(), build_id());
-    if (request_.to == Level::kPlan) return out_ + plan::write_plan(stages_.plan(program, kernels));
+    if (request_.to >= Level::kPlan) return written(stages_.plan(program, kernels));
     jit::Codegen codegen(target);
     for (const KernelSource& source : kernels.sources) {
       jit::KernelModule module(codegen, program, *source.kernel, source.name);

@@ -20,7 +20,7 @@
 
 namespace jumar::driver {
 
-enum class Level : uint8_t { kGraph, kLoop, kFused, kTiled, kLlvm, kAsm, kPlan };
+enum class Level : uint8_t { kGraph, kLoop, kFused, kTiled, kLlvm, kAsm, kPlan, kCpp };
 
 std::optional<Level> level_from_name(std::string_view name);
 std::vector<std::string> level_names();

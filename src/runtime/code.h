@@ -1,4 +1,4 @@
-// A plan compiled for execution; internal to the runtime.
+// A plan compiled for execution; internal to the runtime and to those that write plans down as programs.
 //
 // Compiling turns steps into a list of actions: besides the plan's own steps there are the moments when
 // memory of a tensor is made, when a called operator's result is compared with its type, and when a reference
@@ -184,6 +184,10 @@ struct Code {
   uint32_t words_size = 0;  // of the longest launch
   bool is_brief = false;    // PreparedPlan::is_brief
 };
+
+// What the code of a verified plan would be with kernels and a libtorch that has every function of shims.def:
+// for whoever writes the plan down as a program. It can't be run.
+Result<std::unique_ptr<Code>> described(plan::Plan plan);
 
 // Compiles a verified plan.
 Result<std::unique_ptr<Code>> compiled(plan::Plan plan, const KernelTable& kernels, Engine engine);

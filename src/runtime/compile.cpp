@@ -19,7 +19,8 @@ struct ArgTables {
 
 class Compiler {
  public:
-  Compiler(plan::Plan plan, const KernelTable& kernels, Engine engine)
+  // Without kernels the code is described, as it would be with libtorch, and not run.
+  Compiler(plan::Plan plan, const KernelTable* kernels, Engine engine)
       : code_(std::make_unique<Code>(std::move(plan))), plan_(code_->plan), kernels_(kernels) {
     code_->engine = std::move(engine);
     code_->threads = code_->engine.threads;
@@ -41,6 +42,7 @@ class Compiler {
 
  private:
   Slot slot(sym::Expr e) { return code_->program.slot(e); }
+  bool is_description() const { return kernels_ == nullptr; }
 
   // Which symbols get known when: entry bindings first, then the steps in order.
   Status stages() {
@@ -259,8 +261,9 @@ class Compiler {
   Status step(const plan::LaunchStep& launch) {
     settle_pending();
     LaunchCode code;
-    code.kernel = kernels_(launch.kernel);
-    if (!code.kernel) return diagnostic("kernel", "the plan launches @{}, which is not there", launch.kernel);
+    code.kernel = is_description() ? nullptr : (*kernels_)(launch.kernel);
+    if (!code.kernel && !is_description())
+      return diagnostic("kernel", "the plan launches @{}, which is not there", launch.kernel);
     for (TensorId id : launch.tensors) {
       code.tensors.push_back(id.index());
       use(id.index());
@@ -347,9 +350,9 @@ class Compiler {
     ArgTables tables{code.operands, true, {}};
     std::vector<torch::SiteArg> args;
     for (const plan::Arg& arg : call.args) args.push_back(site_arg(arg, tables));
-    if (!code_->engine.torch) return std::string("no libtorch is loaded");
+    if (!code_->engine.torch && !is_description()) return std::string("no libtorch is loaded");
     if (!tables.refusal.empty()) return tables.refusal;
-    Result<torch::CallSite> site = torch::CallSite::prepare(*code_->engine.torch, call.op, *code.schema,
+    Result<torch::CallSite> site = torch::CallSite::prepare(code_->engine.torch, call.op, *code.schema,
                                                             std::move(args), tables.floating, call.into);
     if (!site.ok()) return site.error().message;
     if (site->writes()) {
@@ -444,11 +447,11 @@ class Compiler {
       }
       case plan::WordArg::Kind::kLayout:
         out.kind = Kind::kLayout;
-        if (api && word.word == "strided") value = api->aoti_torch_layout_strided();
+        if (word.word == "strided") value = api ? api->aoti_torch_layout_strided() : 0;
         break;
       case plan::WordArg::Kind::kMemoryFormat:
         out.kind = Kind::kMemoryFormat;
-        if (api) value = memory_format(*api, word.word);
+        value = memory_format(api, word.word);
         break;
       case plan::WordArg::Kind::kDevice:
         out.kind = Kind::kDevice;
@@ -461,11 +464,12 @@ class Compiler {
     return out;
   }
 
-  static std::optional<int64_t> memory_format(const torch::Api& api, const std::string& word) {
-    if (word == "contiguous") return api.aoti_torch_memory_format_contiguous_format();
-    if (word == "preserve") return api.aoti_torch_memory_format_preserve_format();
-    if (word == "channels_last") return api.aoti_torch_memory_format_channels_last();
-    if (word == "channels_last_3d") return api.aoti_torch_memory_format_channels_last_3d();
+  // The numbers are libtorch's; without it any will do.
+  static std::optional<int64_t> memory_format(const torch::Api* api, const std::string& word) {
+    if (word == "contiguous") return api ? api->aoti_torch_memory_format_contiguous_format() : 0;
+    if (word == "preserve") return api ? api->aoti_torch_memory_format_preserve_format() : 0;
+    if (word == "channels_last") return api ? api->aoti_torch_memory_format_channels_last() : 0;
+    if (word == "channels_last_3d") return api ? api->aoti_torch_memory_format_channels_last_3d() : 0;
     return std::nullopt;
   }
 
@@ -559,7 +563,7 @@ class Compiler {
 
   std::unique_ptr<Code> code_;
   const plan::Plan& plan_;
-  const KernelTable& kernels_;
+  const KernelTable* kernels_;
   std::vector<sym::Expr> known_;
   uint32_t last_stage_ = 0;
   std::vector<uint32_t> step_stages_;
@@ -572,7 +576,11 @@ class Compiler {
 }  // namespace
 
 Result<std::unique_ptr<Code>> compiled(plan::Plan plan, const KernelTable& kernels, Engine engine) {
-  return Compiler(std::move(plan), kernels, std::move(engine)).run();
+  return Compiler(std::move(plan), &kernels, std::move(engine)).run();
+}
+
+Result<std::unique_ptr<Code>> described(plan::Plan plan) {
+  return Compiler(std::move(plan), nullptr, {}).run();
 }
 
 }  // namespace jumar::runtime

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "runtime/number_math.h"
+
 namespace jumar::runtime {
 namespace {
 
@@ -10,33 +12,9 @@ using plan::NumberOp;
 
 Diagnostic raised(const char* message) { return {"number", message, {}, {}}; }
 
-// Python's float modulo: the result has the divisor's sign.
-double python_mod(double a, double b) {
-  double rest = std::fmod(a, b);
-  if (rest != 0 && (rest < 0) != (b < 0)) rest += b;
-  return rest == 0 ? std::copysign(0.0, b) : rest;
-}
-
-double python_floordiv(double a, double b) {
-  double quotient = (a - python_mod(a, b)) / b;
-  if (quotient == 0) return std::copysign(0.0, a / b);
-  double floor = std::floor(quotient);
-  return quotient - floor > 0.5 ? floor + 1 : floor;
-}
-
-Result<double> power(double a, double b) {
-  if (a == 0 && b < 0) return raised("0.0 cannot be raised to a negative power");
-  if (a < 0 && std::isfinite(a) && std::isfinite(b) && b != std::floor(b))
-    return raised("a negative number raised to a fractional power is complex");
-  double result = std::pow(a, b);
-  if (std::isinf(result) && std::isfinite(a) && std::isfinite(b)) return raised("result too large");
-  return result;
-}
-
-Result<double> divided(NumberOp op, double a, double b) {
-  if (b == 0) return raised("division by zero");
-  if (op == NumberOp::kTrueDiv) return a / b;
-  return op == NumberOp::kMod ? python_mod(a, b) : python_floordiv(a, b);
+Result<double> checked(NumberValue value) {
+  if (value.problem) return raised(value.problem);
+  return value.value;
 }
 
 Result<double> unary_value(NumberOp op, double a) {
@@ -46,16 +24,11 @@ Result<double> unary_value(NumberOp op, double a) {
     case NumberOp::kAbs:
       return std::fabs(a);
     case NumberOp::kSqrt:
-      if (a < 0) return raised("square root of a negative number");
-      return std::sqrt(a);
-    case NumberOp::kExp: {
-      double result = std::exp(a);
-      if (std::isinf(result) && std::isfinite(a)) return raised("result too large");
-      return result;
-    }
+      return checked(number_sqrt(a));
+    case NumberOp::kExp:
+      return checked(number_exp(a));
     case NumberOp::kLog:
-      if (a <= 0) return raised("logarithm of a number that is not positive");
-      return std::log(a);
+      return checked(number_log(a));
     case NumberOp::kFloor:
       return std::floor(a);
     case NumberOp::kCeil:
@@ -69,21 +42,6 @@ Result<double> unary_value(NumberOp op, double a) {
     default:
       CHECK(false, "number op {}", plan::number_op_name(op));
   }
-}
-
-float bits_to_float(uint32_t bits) {
-  float value = 0;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-double half_value(uint16_t bits) {
-  double sign = bits >> 15 ? -1.0 : 1.0;
-  int exponent = bits >> 10 & 0x1f;
-  int fraction = bits & 0x3ff;
-  if (exponent == 0) return sign * std::ldexp(fraction, -24);
-  if (exponent == 31) return fraction ? std::nan("") : sign * HUGE_VAL;
-  return sign * std::ldexp(fraction + 1024, exponent - 25);
 }
 
 template <class T>
@@ -104,15 +62,17 @@ Result<double> number_value(NumberOp op, double a, double b) {
     case NumberOp::kMul:
       return a * b;
     case NumberOp::kTrueDiv:
+      return checked(number_truediv(a, b));
     case NumberOp::kFloorDiv:
+      return checked(number_floordiv(a, b));
     case NumberOp::kMod:
-      return divided(op, a, b);
+      return checked(number_mod(a, b));
     case NumberOp::kPow:
-      return power(a, b);
+      return checked(number_pow(a, b));
     case NumberOp::kMin:
-      return b < a ? b : a;
+      return number_min(a, b);
     case NumberOp::kMax:
-      return b > a ? b : a;
+      return number_max(a, b);
     case NumberOp::kEq:
       return a == b;
     case NumberOp::kNe:
@@ -140,8 +100,9 @@ std::optional<int64_t> rounded(plan::BindStep::Source rounding, double value) {
                  : rounding == Source::kCeil  ? std::ceil(value)
                  : rounding == Source::kTrunc ? std::trunc(value)
                                               : std::nearbyint(value);
-  if (!(whole >= -0x1p63 && whole < 0x1p63)) return std::nullopt;
-  return static_cast<int64_t>(whole);
+  int64_t out = 0;
+  if (!number_to_integer(whole, out)) return std::nullopt;
+  return out;
 }
 
 std::optional<int64_t> integer_at(const void* data, ir::DType dtype) {
@@ -181,9 +142,9 @@ std::optional<double> number_at(const void* data, ir::DType dtype) {
     case DType::kF32:
       return loaded<float>(data);
     case DType::kF16:
-      return half_value(loaded<uint16_t>(data));
+      return number_of_f16(loaded<uint16_t>(data));
     case DType::kBF16:
-      return bits_to_float(static_cast<uint32_t>(loaded<uint16_t>(data)) << 16);
+      return number_of_bf16(loaded<uint16_t>(data));
     default: {
       std::optional<int64_t> integer = integer_at(data, dtype);
       if (!integer) return std::nullopt;

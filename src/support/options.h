@@ -65,6 +65,8 @@ class Options {
   // Empty when no directory can be found: then nothing is cached.
   const std::string& resolved_cache_dir() const { return cache_dir_; }
   const std::string& resolved_reproducer_dir() const { return reproducer_dir_; }
+  // $TMPDIR or /tmp.
+  const std::string& resolved_temporary_dir() const { return default_reproducer_dir_; }
 
   // The accessors: bool cache() const, int64_t pool_bytes() const, const std::string& cpu() const, ...
 #define JUMAR_OPTION(type, name, environment, default_text, allowed, affects_code, help) \

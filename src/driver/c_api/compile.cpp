@@ -123,7 +123,7 @@ int32_t jumar_program_is_brief(const jumar_program* program) {
   return program->graph().plan().is_brief() ? 1 : 0;
 }
 int64_t jumar_program_arena_bytes(const jumar_program* program) {
-  return program->graph().plan().last_arena_bytes();
+  return program->graph().last_arena_bytes();
 }
 
 int jumar_main(int argc, char** argv) { return driver::command_line(argc, argv); }

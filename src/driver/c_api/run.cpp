@@ -202,18 +202,18 @@ void jumar_host_results_add_int(jumar_host_results* results, int64_t value) {
 jumar_error* jumar_program_run(const jumar_program* program, const jumar_value* inputs, size_t input_count,
                                const jumar_host* host, jumar_results** results) {
   return driver::guarded([&]() -> jumar_error* {
-    const runtime::PreparedPlan& plan = program->graph().plan();
+    const driver::CompiledGraph& graph = program->graph();
     std::unique_ptr<jumar_results> out = program->shared->results.take();
     if (!out) out = std::make_unique<jumar_results>();
     out->inputs.resize(input_count);
     for (size_t k = 0; k < input_count; ++k) {
       if (jumar_error* error = converted(inputs[k], k, out->inputs[k])) return error;
     }
-    out->outputs.resize(plan.output_count());
+    out->outputs.resize(graph.plan().output_count());
     const jumar_host none{};
     HostAdapter adapter(host != nullptr ? *host : none);
     const std::optional<runtime::RunError> error =
-        plan.run(out->inputs, out->outputs, host != nullptr ? &adapter : nullptr);
+        graph.run(out->inputs, out->outputs, host != nullptr ? &adapter : nullptr);
     if (error && !adapter.problem().empty()) {
       return driver::new_error(JUMAR_ERROR_RESULT, "run", adapter.problem());
     }

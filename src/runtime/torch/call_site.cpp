@@ -119,71 +119,77 @@ std::optional<std::string> call_refusal(const CallQuery& query) {
   return std::nullopt;
 }
 
-Result<CallSite> CallSite::prepare(const Api& api, const std::string& op, const plan::Schema& schema,
-                                   std::vector<SiteArg> args, bool floating_operands, bool into) {
+Result<CallForm> call_form(const std::string& op, const plan::Schema& schema, std::vector<SiteArg> args,
+                           bool floating_operands, bool into,
+                           const std::function<bool(const char* symbol)>& has_function) {
   CallQuery query{op, schema, {}, floating_operands};
   for (const SiteArg& arg : args) query.none_args.push_back(arg.kind == Kind::kNone);
   if (args.size() != schema.args.size())
     return diagnostic("unsupported", "{} takes {} arguments, not {}", op, schema.args.size(), args.size());
   if (auto reason = call_refusal(query)) return diagnostic("unsupported", "{}", *reason);
-  CallSite site;
-  site.api_ = &api;
   OpName name = *split_op(op);
-  site.op_ = name.name;
-  site.overload_ = name.overload;
-  site.args_ = std::move(args);
+  CallForm form{name.name, name.overload, std::move(args), {}, {}, nullptr, false, 0};
   std::string mismatch;
   bool dispatchable = true;
   for (size_t k = 0; k < schema.args.size(); ++k) {
-    site.types_.push_back(parsed_schema_type(schema.args[k].type));
-    if (!takes(site.types_[k], site.args_[k])) {
+    form.types.push_back(parsed_schema_type(schema.args[k].type));
+    if (!takes(form.types[k], form.args[k])) {
       dispatchable = false;
       mismatch = fmt::format("argument '{}' of type {} can't take what the call gives", schema.args[k].name,
                              schema.args[k].type);
     }
   }
-  for (const std::string& text : schema.returns) site.returns_.push_back(parsed_schema_type(text));
+  for (const std::string& text : schema.returns) form.returns.push_back(parsed_schema_type(text));
 
   // In order of preference: a function that writes where the plan wants the results, the `.out` overload, a
   // function that returns them, the dispatcher, and a function that writes although nobody asked for it.
-  auto try_shim = [&](Shim::Form form) {
-    const Shim* shim = usable_shim(op, form, floating_operands);
-    void* function = shim && shim->takes(site.args_) ? api.symbol(shim->symbol) : nullptr;
-    if (!function) return false;
-    site.shim_ = shim;
-    site.shim_function_ = function;
-    site.writes_ = form == Shim::Form::kWrites;
-    site.target_count_ = site.writes_ ? shim->results : 0;
+  auto try_shim = [&](Shim::Form kind) {
+    const Shim* shim = usable_shim(op, kind, floating_operands);
+    if (!shim || !shim->takes(form.args) || !has_function(shim->symbol)) return false;
+    form.shim = shim;
+    form.writes = kind == Shim::Form::kWrites;
+    form.target_count = form.writes ? shim->results : 0;
     return true;
   };
-  if (into && try_shim(Shim::Form::kWrites)) return site;
+  if (into && try_shim(Shim::Form::kWrites)) return form;
   const OutForm* out = into && dispatchable ? out_form_of(op) : nullptr;
   if (out) {
-    site.overload_ = out->overload;
-    site.writes_ = true;
-    site.target_count_ = out->results;
-    return site;
+    form.overload = out->overload;
+    form.writes = true;
+    form.target_count = out->results;
+    return form;
   }
-  if (try_shim(Shim::Form::kReturns)) return site;
-  if (dispatchable) return site;
-  if (try_shim(Shim::Form::kWrites)) return site;
+  if (try_shim(Shim::Form::kReturns)) return form;
+  if (dispatchable) return form;
+  if (try_shim(Shim::Form::kWrites)) return form;
   return diagnostic("unsupported", "{}", mismatch);
+}
+
+Result<CallSite> CallSite::prepare(const Api* api, const std::string& op, const plan::Schema& schema,
+                                   std::vector<SiteArg> args, bool floating_operands, bool into) {
+  CallSite site;
+  site.api_ = api;
+  auto has_function = [api](const char* symbol) { return !api || api->symbol(symbol) != nullptr; };
+  JUMAR_ASSIGN(site.form_, call_form(op, schema, std::move(args), floating_operands, into, has_function));
+  if (api && site.form_.shim) site.shim_function_ = api->symbol(site.form_.shim->symbol);
+  return site;
 }
 
 bool CallSite::call(const CallValues& values, std::span<const Handle> targets, CallResults& results) const {
   results.tensors.clear();
   results.ints.clear();
-  CHECK(targets.size() == target_count_, "{} targets, {} wanted", targets.size(), target_count_);
-  return shim_ ? call_shim(values, targets, results) : call_dispatcher(values, targets, results);
+  CHECK(api_ != nullptr, "a call of {} without libtorch", form_.op);
+  CHECK(targets.size() == form_.target_count, "{} targets, {} wanted", targets.size(), form_.target_count);
+  return form_.shim ? call_shim(values, targets, results) : call_dispatcher(values, targets, results);
 }
 
 bool CallSite::call_shim(const CallValues& values, std::span<const Handle> targets,
                          CallResults& results) const {
   std::array<Handle, kMostArgs> handles{};
   std::copy(targets.begin(), targets.end(), handles.begin());
-  if (shim_->call(shim_function_, args_.data(), values, handles.data()) != 0) return false;
-  if (writes_) return true;
-  for (uint32_t k = 0; k < shim_->results; ++k) results.tensors.emplace_back(*api_, handles[k]);
+  if (form_.shim->call(shim_function_, form_.args.data(), values, handles.data()) != 0) return false;
+  if (form_.writes) return true;
+  for (uint32_t k = 0; k < form_.shim->results; ++k) results.tensors.emplace_back(*api_, handles[k]);
   return true;
 }
 
@@ -191,15 +197,17 @@ bool CallSite::call_dispatcher(const CallValues& values, std::span<const Handle>
                                CallResults& results) const {
   std::array<uint64_t, 2 * kMostArgs> stack;
   size_t count = 0;
-  for (; count < args_.size(); ++count) stack[count] = marshalled(types_[count], args_[count], values);
+  for (; count < form_.args.size(); ++count)
+    stack[count] = marshalled(form_.types[count], form_.args[count], values);
   for (Handle target : targets) {
     Handle reference = nullptr;
     if (api_->aoti_torch_new_tensor_handle(target, &reference) != 0) return false;
     stack[count++] = reinterpret_cast<uint64_t>(reference);
   }
-  if (api_->aoti_torch_call_dispatcher(op_.c_str(), overload_.c_str(), stack.data()) != 0) return false;
+  if (api_->aoti_torch_call_dispatcher(form_.op.c_str(), form_.overload.c_str(), stack.data()) != 0)
+    return false;
   if (!take_results(stack.data(), results)) return false;
-  if (writes_) results.tensors.clear();  // references to the targets
+  if (form_.writes) results.tensors.clear();  // references to the targets
   return true;
 }
 
@@ -211,12 +219,12 @@ bool CallSite::take_results(uint64_t* stack, CallResults& results) const {
     results.tensors.push_back(std::move(tensor));
   };
   bool ok = true;
-  for (size_t k = 0; k < returns_.size(); ++k) {
-    if (returns_[k].base != Base::kTensor) {
+  for (size_t k = 0; k < form_.returns.size(); ++k) {
+    if (form_.returns[k].base != Base::kTensor) {
       // A bool occupies one byte of its word.
-      bool is_bool = returns_[k].base == Base::kBool;
+      bool is_bool = form_.returns[k].base == Base::kBool;
       results.ints.push_back(is_bool ? (stack[k] & 0xff) != 0 : static_cast<int64_t>(stack[k]));
-    } else if (!returns_[k].list) {
+    } else if (!form_.returns[k].list) {
       take(stack[k]);
     } else {
       List list = reinterpret_cast<List>(stack[k]);

@@ -11,6 +11,7 @@
 // per tensor is lost.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,15 +41,34 @@ struct CallResults {
   std::vector<int64_t> ints;    // int and bool results
 };
 
+// How an operator is called: through its own C function, or through the dispatcher.
+struct CallForm {
+  std::string op;        // aten::topk
+  std::string overload;  // ""
+  std::vector<SiteArg> args;
+  std::vector<SchemaType> types;
+  std::vector<SchemaType> returns;
+  const Shim* shim = nullptr;  // null: the dispatcher
+  bool writes = false;         // the results are written into given tensors
+  uint32_t target_count = 0;
+};
+
+// The form of a call where libtorch has the C functions for which `has_function` says so. `into`: the results
+// are written to given tensors where the operator has a form that does so.
+Result<CallForm> call_form(const std::string& op, const plan::Schema& schema, std::vector<SiteArg> args,
+                           bool floating_operands, bool into,
+                           const std::function<bool(const char* symbol)>& has_function);
+
 class CallSite {
  public:
-  // `into`: the results are written to given tensors where the operator has a form that does so (writes()).
-  static Result<CallSite> prepare(const Api& api, const std::string& op, const plan::Schema& schema,
+  // Without libtorch the site is as with one that has every function of shims.def; it can't be called.
+  static Result<CallSite> prepare(const Api* api, const std::string& op, const plan::Schema& schema,
                                   std::vector<SiteArg> args, bool floating_operands, bool into);
 
+  const CallForm& form() const { return form_; }
   // Whether call() writes its results into `targets`; otherwise they are made and returned.
-  bool writes() const { return writes_; }
-  uint32_t target_count() const { return target_count_; }
+  bool writes() const { return form_.writes; }
+  uint32_t target_count() const { return form_.target_count; }
 
   // False when libtorch reports a failure.
   bool call(const CallValues& values, std::span<const Handle> targets, CallResults& results) const;
@@ -62,15 +82,8 @@ class CallSite {
   uint64_t marshalled_one(const SchemaType& type, const SiteArg& arg, const CallValues& values) const;
 
   const Api* api_ = nullptr;
-  std::string op_;        // aten::topk
-  std::string overload_;  // ""
-  std::vector<SiteArg> args_;
-  std::vector<SchemaType> types_;
-  std::vector<SchemaType> returns_;
-  const Shim* shim_ = nullptr;
+  CallForm form_;
   void* shim_function_ = nullptr;
-  bool writes_ = false;
-  uint32_t target_count_ = 0;
 };
 
 }  // namespace jumar::runtime::torch
