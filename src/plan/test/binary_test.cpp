@@ -30,7 +30,9 @@ std::vector<std::filesystem::path> plan_files() {
   return paths;
 }
 
+// Of a golden file: what its command reads.
 Plan plan_of(std::string_view text) {
+  text = text.substr(0, text.find("# EXPECT"));
   Result<Plan> plan = read_plan(text);
   CHECK(plan.ok(), "{}", plan.error().text());
   return std::move(*plan);
