@@ -46,6 +46,7 @@ struct OptArguments {
   std::vector<std::string> passes;
   std::vector<std::string> print_after;
   std::vector<std::string> options;
+  std::string html;
   bool time = false;
   bool report = false;
   bool list_passes = false;
@@ -72,6 +73,8 @@ void add_opt(CLI::App& app, OptArguments& arguments) {
   app.add_option("--print-after", arguments.print_after, "stages or passes, all, or changed")->delimiter(',');
   app.add_flag("--time", arguments.time, "print the time of each stage to stderr");
   app.add_flag("--report", arguments.report, "print kernels, calls and refusals instead of the program");
+  app.add_option("--html", arguments.html,
+                 "write a page about the compiled graph to this file; print nothing");
   app.add_flag("--list-passes", arguments.list_passes, "print the graph passes and do nothing else");
   add_options_flag(app, arguments.options);
   app.add_option("file", arguments.file, "the text; - or nothing is standard input");
@@ -115,6 +118,8 @@ void fill_request(const OptArguments& arguments, const Options& options, OptRequ
   if (arguments.has_passes) request.passes = arguments.passes;
   request.print_after = arguments.print_after.empty() ? options.print_after() : arguments.print_after;
   request.print_report = arguments.report;
+  request.html = !arguments.html.empty();
+  request.title = arguments.file.substr(arguments.file.rfind('/') + 1);
 }
 
 Result<std::string> run_opt_archive(const OptArguments& arguments, const Options& base, Report& report) {
@@ -125,7 +130,8 @@ Result<std::string> run_opt_archive(const OptArguments& arguments, const Options
     const StageTimer timer(report, "import");
     return import::import_pt2(arguments.file, {});
   }());
-  const std::string notes = request.to == Level::kGraph && !request.print_report ? import::notes(model) : "";
+  const bool prints_graph = request.to == Level::kGraph && !request.print_report && !request.html;
+  const std::string notes = prints_graph ? import::notes(model) : "";
   JUMAR_ASSIGN(const std::string out, opt(request, std::move(model.graph), options, report));
   return notes + out;
 }
@@ -160,8 +166,14 @@ int opt_command(const OptArguments& arguments, const Options& base) {
       print(stderr, fmt::format("{:8.2f} ms  {}\n", stage.ms, stage.name));
   }
   if (!out.ok()) return report(out.error());
-  print(stdout, *out);
-  return 0;
+  if (arguments.html.empty()) {
+    print(stdout, *out);
+    return 0;
+  }
+  std::ofstream page(arguments.html, std::ios::binary);
+  page << *out;
+  page.close();
+  return page ? 0 : report(diagnostic("io", "cannot write '{}'", arguments.html));
 }
 
 int options_command(const Options& options) {

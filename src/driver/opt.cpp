@@ -4,6 +4,7 @@
 #include <array>
 
 #include "driver/build_id.h"
+#include "driver/html_report.h"
 #include "driver/jit/kernel_module.h"
 #include "driver/stages.h"
 #include "emit/host/emit_cpp.h"
@@ -28,7 +29,7 @@ Result<Level> level_of(std::string_view text, const std::string& file) {
 class Run {
  public:
   Run(const OptRequest& request, const Options& options, Report& report, Dumps& dumps, std::string& out)
-      : request_(request), options_(options), out_(out), stages_(options, report, dumps) {}
+      : request_(request), options_(options), report_(report), out_(out), stages_(options, report, dumps) {}
 
   Result<std::string> run(std::string_view text, const std::string& file) {
     Level from = Level::kGraph;
@@ -37,6 +38,9 @@ class Run {
     } else {
       JUMAR_ASSIGN(from, level_of(text, file));
     }
+    if (request_.html && from != Level::kGraph)
+      return diagnostic("option", "a page is made of a graph, not of a {}",
+                        kLevels[static_cast<size_t>(from)]);
     if (from == Level::kPlan) return plan(text, file);
     if (from > Level::kTiled || request_.to < from) {
       return diagnostic("option", "there is no way from {} to {}", kLevels[static_cast<size_t>(from)],
@@ -51,6 +55,7 @@ class Run {
   Result<std::string> run(graph::Graph graph) {
     JUMAR_RETURN_IF_ERROR(request_.passes ? stages_.run_passes(graph, *request_.passes)
                                           : stages_.optimize(graph));
+    if (request_.html) return page(graph);
     if (request_.to == Level::kGraph) return out_ + graph::write_graph(graph);
     JUMAR_ASSIGN(loop::Program program, stages_.lower(graph));
     return loops(std::move(program), Level::kLoop);
@@ -96,8 +101,22 @@ class Run {
     return out_;
   }
 
+  Result<std::string> page(const graph::Graph& graph) {
+    JUMAR_ASSIGN(loop::Program program, stages_.lower(graph));
+    stages_.fuse(program);
+    JUMAR_ASSIGN(const jit::CpuTarget target, target_of(options_, false));
+    stages_.tile(program, target);
+    const DistinctKernels kernels = distinct_kernels(program, target.text(), build_id());
+    const plan::Plan plan = stages_.plan(program, kernels);
+    const std::string build = fmt::format("jumar {} (build {})", kVersion, build_id());
+    return html_report({request_.title, build,
+                        fmt::format("{}, {}-bit vectors", target.cpu, target.vector_bits), graph, program,
+                        plan, report_, hinted_sizes(program)});
+  }
+
   const OptRequest& request_;
   const Options& options_;
+  Report& report_;
   std::string& out_;
   Stages stages_;
 };

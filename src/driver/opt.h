@@ -31,6 +31,8 @@ struct OptRequest {
   std::optional<std::vector<std::string>> passes;  // graph passes instead of the usual ones
   std::vector<std::string> print_after;
   bool print_report = false;  // remarks instead of the program
+  bool html = false;          // the page of html_report instead of the program
+  std::string title;          // of the page
 };
 
 // The text of the wanted level, after the texts that print_after asked for. Stages are timed into `report`.
