@@ -33,7 +33,7 @@ MAY_INCLUDE = {
     "runtime": ["plan"],
     "embed": ["runtime", "support"],
     "emit": ["tile", "fuse", "loop", "runtime", "plan", "target"],
-    "driver": ["import", "emit", "runtime", "tile", "fuse", "loop", "graph", "plan", "target"],
+    "driver": ["import", "emit", "embed", "runtime", "tile", "fuse", "loop", "graph", "plan", "target"],
 }
 # Only these may include LLVM's headers.
 LLVM_FOLDERS = ("emit/cpu", "driver/jit", "driver/link")

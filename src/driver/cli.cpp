@@ -84,6 +84,7 @@ void add_compile(CLI::App& app, CompileArguments& arguments) {
   app.add_option("archive", arguments.input, "what torch.export.save wrote")->required();
   app.add_option("-o,--output", arguments.output,
                  "the package; otherwise ARCHIVE with the ending .jumar.pt2");
+  app.add_option("--report", arguments.page, "write a page of HTML about the program to this file");
   app.add_option("--cpu", arguments.cpu, "the processor: native, or a level such as x86-64-v3");
   app.add_option("--provider", arguments.provider, "what makes matrix products and convolutions")
       ->check(CLI::IsMember({"torch", "onednn"}));

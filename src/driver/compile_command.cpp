@@ -50,6 +50,7 @@ Status compile_command(const CompileArguments& arguments, const Options& base) {
   PackageRequest request;
   request.archive = arguments.input;
   request.model = arguments.model;
+  request.page = arguments.page;
   request.output = arguments.output.empty() ? default_output(arguments.input) : arguments.output;
   const auto begin = std::chrono::steady_clock::now();
   Report report;

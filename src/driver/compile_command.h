@@ -12,6 +12,7 @@ namespace jumar::driver {
 struct CompileArguments {
   std::string input;
   std::string output;    // empty: beside the input, with the ending .jumar.pt2
+  std::string page;      // of html_report; empty: none
   std::string cpu;       // empty: what the option says
   std::string provider;  // empty: what the option says
   std::string model;     // of an archive that holds several

@@ -29,7 +29,8 @@ Result<CompiledParts> compile_graph(Stages& stages, const graph::Graph& graph, c
     kernels = distinct_kernels(program, target.text(), build_id());
     objects = compiled_kernels(program, kernels.sources, target, store, compile_thread_count(options));
   }
-  return CompiledParts{std::move(objects), stages.plan(program, kernels)};
+  plan::Plan plan = stages.plan(program, kernels);
+  return CompiledParts{std::move(program), std::move(objects), std::move(plan)};
 }
 
 }  // namespace jumar::driver

@@ -9,6 +9,7 @@
 namespace jumar::driver {
 
 struct CompiledParts {
+  loop::Program program;  // tiled
   std::vector<KernelObject> kernels;
   plan::Plan plan;
 };

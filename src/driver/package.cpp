@@ -14,8 +14,10 @@
 #include "driver/build_id.h"
 #include "driver/cli.h"
 #include "driver/compile_graph.h"
+#include "driver/html_report.h"
 #include "driver/link/package_object.h"
 #include "driver/link/shared_library.h"
+#include "driver/package_details.h"
 #include "driver/package_weights.h"
 #include "driver/zip_writer.h"
 #include "graph/passes/lay_out_parameters.h"
@@ -196,7 +198,8 @@ class PackageWriter {
     return bytes;
   }
 
-  Result<uint64_t> write(const std::string& output, const std::string& library) const {
+  Result<uint64_t> write(const std::string& output, const std::string& library,
+                         const PackageDetails& details) const {
     JUMAR_ASSIGN(ZipWriter zip, ZipWriter::create(output));
     const std::string root = std::filesystem::path(output).stem().stem().string();
     const std::string folder = fmt::format("{}/data/aotinductor/{}/", root, kModel);
@@ -209,6 +212,7 @@ class PackageWriter {
         zip.add(fmt::format("{}{}.cpp", folder, kBase),
                 "// The program is in the library beside this file; `jumar inspect` shows it.\n"));
     JUMAR_RETURN_IF_ERROR(zip.add(fmt::format("{}{}_metadata.json", folder, kBase), metadata()));
+    JUMAR_RETURN_IF_ERROR(zip.add(fmt::format("{}/{}", root, PackageDetails::kEntry), details.bytes()));
     JUMAR_RETURN_IF_ERROR(add_library(zip, fmt::format("{}{}.so", folder, kBase), library));
     JUMAR_RETURN_IF_ERROR(zip.finish());
     return zip.bytes();
@@ -270,6 +274,20 @@ class PackageWriter {
   package::Manifest manifest_;
 };
 
+Status write_page(const PackageRequest& request, const jit::CpuTarget& target, const graph::Graph& graph,
+                  const CompiledParts& parts, const Report& report) {
+  const std::string page =
+      html_report({std::filesystem::path(request.archive).filename().string(),
+                   fmt::format("jumar {} (build {})", kVersion, build_id()),
+                   fmt::format("{}, {}-bit vectors", target.cpu, target.vector_bits), graph, parts.program,
+                   parts.plan, report, hinted_sizes(parts.program)});
+  std::ofstream file(request.page, std::ios::binary);
+  file << page;
+  file.close();
+  if (!file) return diagnostic("io", "cannot write '{}'", request.page);
+  return {};
+}
+
 }  // namespace
 
 Result<PackageSummary> compile_package(const PackageRequest& request, const Options& options,
@@ -305,14 +323,21 @@ Result<PackageSummary> compile_package(const PackageRequest& request, const Opti
     JUMAR_ASSIGN(folding,
                  compile_graph(folding_stages, *split.folding, target, options, nullptr, of_folding));
   }
+  // Before the writer gives the folding plan's kernels their names in the package.
+  const PackageDetails details{json(report, json_body(report)), loop::write_program(parts.program),
+                               plan::write_plan(parts.plan),
+                               folding ? plan::write_plan(folding->plan) : std::string()};
   tell("linking");
   JUMAR_ASSIGN(const std::string linked, [&]() {
     const StageTimer timer(report, "link");
     return writer.library(parts, folding);
   }());
   tell("writing");
+  if (!request.page.empty()) {
+    JUMAR_RETURN_IF_ERROR(write_page(request, target, graph, parts, report));
+  }
   const StageTimer timer(report, "write");
-  JUMAR_ASSIGN(const uint64_t bytes, writer.write(request.output, linked));
+  JUMAR_ASSIGN(const uint64_t bytes, writer.write(request.output, linked, details));
   return PackageSummary{parts.kernels.size(), folding ? folding->kernels.size() : 0, writer.weights_bytes(),
                         bytes};
 }

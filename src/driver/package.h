@@ -22,6 +22,7 @@ struct PackageRequest {
   std::string archive;  // what torch.export.save wrote
   std::string model;    // of an archive that holds several; otherwise empty
   std::string output;   // path of the package
+  std::string page;     // path of the page of html_report; empty: none
   // Called with what is done now, before each part of the work.
   std::function<void(std::string_view stage)> progress;
 };

@@ -35,7 +35,7 @@ class PackageTest : public testing::Test {
     const std::string output = folder_ + "/" + name + ".jumar.pt2";
     Report report;
     const Result<PackageSummary> made =
-        compile_package({archive(name), "", output, {}}, base.with(options).value(), report);
+        compile_package({archive(name), "", output, "", {}}, base.with(options).value(), report);
     EXPECT_TRUE(made.ok()) << made.error().text();
     return output;
   }
