@@ -10,6 +10,7 @@
 #include "driver/compile_command.h"
 #include "driver/context.h"
 #include "driver/golden.h"
+#include "driver/inspect_command.h"
 #include "driver/opt.h"
 #include "driver/run_command.h"
 #include "driver/stages.h"
@@ -107,6 +108,22 @@ void add_run(CLI::App& app, RunArguments& arguments) {
   add_options_flag(app, arguments.options);
 }
 
+void add_inspect(CLI::App& app, InspectArguments& arguments) {
+  app.add_option("file", arguments.file, "a package of jumar compile, or what torch.export.save wrote")
+      ->required();
+  app.add_flag("--kernels", arguments.all_kernels, "print the loops of the kernels instead of an overview");
+  app.add_option("--kernel", arguments.kernels, "the same of one kernel")->allow_extra_args(false);
+  app.add_flag("--plan", arguments.plan, "print the plan");
+  app.add_flag("--memory", arguments.memory, "print the buffers of a call");
+  app.add_flag("--refusals", arguments.refusals, "print why loops were not fused");
+  app.add_flag("--at-load", arguments.at_load,
+               "with --kernels, --kernel, --plan, --memory: of what is computed of the weights at load");
+  app.add_option("--size", arguments.sizes, "NAME=NUMBER: a size to plan memory for, instead of its hint")
+      ->allow_extra_args(false);
+  app.add_flag("--json", arguments.json, "print everything as JSON");
+  app.add_option("--model", arguments.model, "which model, of an archive that holds several");
+}
+
 Result<Options> options_of(const Options& base, std::string_view text,
                            const std::vector<std::string>& given) {
   JUMAR_ASSIGN(const Options options, base.with(options_in_comments(text)));
@@ -177,6 +194,13 @@ int opt_command(const OptArguments& arguments, const Options& base) {
   return page ? 0 : report(diagnostic("io", "cannot write '{}'", arguments.html));
 }
 
+int inspect_command(const InspectArguments& arguments) {
+  const Result<std::string> text = inspect(arguments);
+  if (!text.ok()) return report(text.error());
+  print(stdout, *text);
+  return 0;
+}
+
 int options_command(const Options& options) {
   for (size_t k = 0; k < option_rows().size(); ++k) {
     const OptionRow& row = option_rows()[k];
@@ -242,6 +266,9 @@ int run(int argc, char** argv) {
   RunArguments run_arguments;
   CLI::App& run_app = *app.add_subcommand("run", "run an exported program, without libtorch");
   add_run(run_app, run_arguments);
+  InspectArguments inspect_arguments;
+  CLI::App& inspect_app = *app.add_subcommand("inspect", "tell what is in a package or an exported program");
+  add_inspect(inspect_app, inspect_arguments);
   CLI::App& options_app = *app.add_subcommand("options", "list the options with their values here");
   CLI::App& cache_app = *app.add_subcommand("cache", "look after the cache on disk");
   cache_app.require_subcommand(1);
@@ -257,6 +284,7 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : kWrongArguments;
   }
   if (golden_app) return golden_command(golden_paths, bless);
+  if (inspect_app) return inspect_command(inspect_arguments);
   const Result<Options> base = Options::from_environment(process_environment());
   if (!base.ok()) return report(base.error());
   if (opt_app) return opt_command(opt_arguments, *base);

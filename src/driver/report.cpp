@@ -2,24 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "driver/json_writer.h"
+
 namespace jumar::driver {
 namespace {
-
-std::string json_text(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20) {
-      out += fmt::format("\\u{:04x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
 
 template <class Rows, class Text>
 std::string array(const Rows& rows, Text text) {
