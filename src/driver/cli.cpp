@@ -95,12 +95,14 @@ void add_compile(CLI::App& app, CompileArguments& arguments) {
 }
 
 void add_run(CLI::App& app, RunArguments& arguments) {
-  app.add_option("archive", arguments.program, "what torch.export.save wrote")->required();
+  app.add_option("file", arguments.program, "what torch.export.save wrote, or a package of jumar compile")
+      ->required();
   app.add_option("--input", arguments.inputs,
                  "a .npy file; one for each input, in order. None: list the inputs")
       ->allow_extra_args(false);
   app.add_option("--output", arguments.output, "where results go; {} becomes their number");
   app.add_option("--model", arguments.model, "which model, of an archive that holds several");
+  app.add_option("--torch", arguments.torch_library, "a libtorch_cpu.so, for a package that needs one");
   app.add_option("--threads", arguments.threads, "threads to run with; 0 means one for each processor")
       ->check(CLI::Range(0, 4096));
   app.add_option("--repeat", arguments.repeat, "calls after the first; their median time is printed")
@@ -264,7 +266,7 @@ int run(int argc, char** argv) {
   CLI::App& compile_app = *app.add_subcommand("compile", "make a package of an exported program");
   add_compile(compile_app, compile_arguments);
   RunArguments run_arguments;
-  CLI::App& run_app = *app.add_subcommand("run", "run an exported program, without libtorch");
+  CLI::App& run_app = *app.add_subcommand("run", "run an exported program or a package");
   add_run(run_app, run_arguments);
   InspectArguments inspect_arguments;
   CLI::App& inspect_app = *app.add_subcommand("inspect", "tell what is in a package or an exported program");
