@@ -133,6 +133,7 @@ class PackageWriter {
     manifest_.cpu = options_.cpu() == "host" ? target_.cpu : options_.cpu();
     manifest_.cpu_features = needed_features(target_);
     manifest_.provider = options_.provider();
+    manifest_.checks_arguments = options_.input_checks();
     manifest_.facts = {{"jumar", kVersion}, {"build", build_id()}, {"torch", model_.torch_version}};
   }
 

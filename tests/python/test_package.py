@@ -399,3 +399,15 @@ def test_weights_in_another_layout(tmp_path):
             model.load_state_dict(new)
             package.load_constants(new, check_full_update=True, user_managed=user_managed)
             torch.testing.assert_close(package(x), model(x), rtol=1e-4, atol=1e-3)
+
+
+def test_checks_of_arguments_can_be_left_out(tmp_path):
+    x = torch.randn(3, 8)
+    package = aoti_load_package(str(package_of(Affine(), (x,), tmp_path, "-O", "input_checks=false")))
+    same(package(x), Affine()(x))
+    # The same bits under another name: only a check would notice.
+    same(package(x.view(torch.int32)), Affine()(x))
+    checked = tmp_path / "checked"
+    checked.mkdir()
+    with pytest.raises(RuntimeError, match=r"x.* is i32\[3, 8\]"):
+        aoti_load_package(str(package_of(Affine(), (x,), checked)))(x.view(torch.int32))

@@ -23,7 +23,7 @@ namespace torch = jumar::runtime::torch;
 using jumar::runtime::torch::Handle;
 using package::Model;
 
-constexpr int64_t kPoolBytes = int64_t{256} << 20;
+constexpr int64_t kPoolBytes = int64_t{1} << 30;
 constexpr int32_t kFailed = 1;
 
 // Constants by internal name, as the loader passes them: part of torch's interface.

@@ -19,7 +19,7 @@ using jumar::runtime::Output;
 using package::Model;
 
 constexpr std::string_view kOneDnn = "onednn";  // the word of Manifest::provider
-constexpr int64_t kPoolBytes = int64_t{256} << 20;
+constexpr int64_t kPoolBytes = int64_t{1} << 30;
 
 // A value's description, with the texts that jumar_model_value points to.
 struct Described {

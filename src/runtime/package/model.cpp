@@ -64,6 +64,10 @@ jumar::Result<std::unique_ptr<Model>> Model::create(const PackageData& data, con
   engine.freezes_parameters =
       std::none_of(manifest.results.begin(), manifest.results.end(),
                    [](const CallResult& r) { return r.role == CallResult::Role::kConstantMutation; });
+  // Constants have the types that the manifest and the plan agree on.
+  const auto arguments = std::count_if(manifest.arguments.begin(), manifest.arguments.end(),
+                                       [](const Argument& a) { return !a.is_constant; });
+  engine.checked_inputs = manifest.checks_arguments ? static_cast<uint32_t>(arguments) : 0;
   JUMAR_ASSIGN(ConstantBanks banks, ConstantBanks::create(manifest, bytes, engine.pool));
   std::unique_ptr<Model> model(new Model(std::move(manifest), std::move(banks), std::move(engine)));
   std::map<std::string_view, KernelFn> table;
@@ -77,7 +81,9 @@ jumar::Result<std::unique_ptr<Model>> Model::create(const PackageData& data, con
   JUMAR_ASSIGN(model->plan_, prepared(data.plan, kernels, model->engine_));
   JUMAR_RETURN_IF_ERROR(model->count_results());
   if (data.folding_plan.size > 0) {
-    JUMAR_ASSIGN(model->folding_plan_, prepared(data.folding_plan, kernels, model->engine_));
+    Engine folding = model->engine_;
+    folding.checked_inputs = 0;
+    JUMAR_ASSIGN(model->folding_plan_, prepared(data.folding_plan, kernels, folding));
     JUMAR_RETURN_IF_ERROR(model->fold(model->banks_.active()));
   }
   return model;
