@@ -25,8 +25,10 @@ std::unique_ptr<Call> call_of(const std::string& declarations, const std::string
       "schema aten.bmm.default(Tensor self, Tensor mat2) -> (Tensor)\n"
       "schema aten.convolution.default(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] "
       "padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> (Tensor)\n"
+      "schema aten.dot.default(Tensor self, Tensor tensor) -> (Tensor)\n"
       "schema aten.matmul.default(Tensor self, Tensor other) -> (Tensor)\n"
       "schema aten.mm.default(Tensor self, Tensor mat2) -> (Tensor)\n"
+      "schema aten.mv.default(Tensor self, Tensor vec) -> (Tensor)\n"
       "schema aten.relu.default(Tensor self) -> (Tensor)\n";
   Result<plan::Plan> plan =
       plan::read_plan("plan @m {\n" + kSchemas + declarations + "call " + call + "\nreturn\n}");
@@ -184,6 +186,40 @@ TEST(Matmul, MultipliesBatchesOfHeads) {
   Strided out({2, 3, 20, 16}, {960, 16, 48, 1});
   ASSERT_FALSE(run_case({"aten.matmul.default", {&scores, &v}, "", &out}));
   expect_elements(out, [&](const auto& index) { return product(scores, v, index); });
+}
+
+TEST(Matmul, MultipliesVectors) {
+  std::mt19937 random(11);
+  Strided a = Strided::random({5, 7}, {1, 5}, random);
+  Strided v = Strided::random({7}, {3}, random);
+  Strided out({5}, {2});
+  ASSERT_FALSE(run_case({"aten.mv.default", {&a, &v}, "", &out}));
+  const auto element = [&](int64_t row) {
+    double sum = 0;
+    for (int64_t k = 0; k < 7; ++k) sum += static_cast<double>(a.at({row, k})) * v.at({k});
+    return sum;
+  };
+  expect_elements(out, [&](const auto& index) { return element(index[0]); });
+  Strided w = Strided::random({5}, {}, random);
+  Strided left({7});
+  ASSERT_FALSE(run_case({"aten.matmul.default", {&w, &a}, "", &left}));
+  expect_elements(left, [&](const auto& index) {
+    double sum = 0;
+    for (int64_t k = 0; k < 5; ++k) sum += static_cast<double>(w.at({k})) * a.at({k, index[0]});
+    return sum;
+  });
+  Strided number({});
+  ASSERT_FALSE(run_case({"aten.dot.default", {&v, &v}, "", &number}));
+  expect_elements(number, [&](const auto&) {
+    double sum = 0;
+    for (int64_t k = 0; k < 7; ++k) sum += static_cast<double>(v.at({k})) * v.at({k});
+    return sum;
+  });
+  Strided none({0});
+  Strided zero({});
+  ASSERT_FALSE(run_case({"aten.dot.default", {&none, &none}, "", &zero}));
+  EXPECT_EQ(zero.at({}), 0.0f);
+  EXPECT_TRUE(run_case({"aten.mv.default", {&a, &w}, "", &out}));
 }
 
 TEST(Matmul, MakesPrimitivesForMoreSizesThanItKeeps) {
