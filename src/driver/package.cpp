@@ -34,6 +34,7 @@ namespace package = runtime::package;
 
 constexpr std::string_view kModel = "model";
 constexpr std::string_view kBase = "model.wrapper";
+constexpr std::string_view kTorch = "torch";  // the word of option provider
 // Steps are named in the report, which is for people.
 constexpr plan::WriteOptions kInPackage = {.origins = false};
 // Before the names of the folding plan's kernels.
@@ -128,6 +129,7 @@ class PackageWriter {
           role == Role::kConstantMutation ? output.graph_input - model_.user_input_count : output.graph_input;
       manifest_.results.push_back({role, is_user ? 0 : index});
     }
+    describe_types(graph);
     manifest_.in_spec = model_.in_spec;
     manifest_.out_spec = model_.out_spec;
     manifest_.cpu = options_.cpu() == "host" ? target_.cpu : options_.cpu();
@@ -190,9 +192,10 @@ class PackageWriter {
     }
     const std::vector<uint8_t> data = link::package_object(target_, pieces);
     objects.emplace_back(reinterpret_cast<const char*>(data.data()), data.size());
+    const bool needs_onednn = manifest_.provider != kTorch;
     JUMAR_ASSIGN(const Scratch scratch, Scratch::create());
     const std::string path = scratch.path() + "/model.so";
-    JUMAR_RETURN_IF_ERROR(link::link_shared_library({objects, path, scratch.path()}));
+    JUMAR_RETURN_IF_ERROR(link::link_shared_library({needs_onednn, objects, path, scratch.path()}));
     std::ifstream file(path, std::ios::binary);
     std::string bytes(std::istreambuf_iterator<char>(file), {});
     if (!file && !file.eof()) return diagnostic("io", "cannot read '{}'", path);
@@ -240,6 +243,32 @@ class PackageWriter {
   }
 
  private:
+  // What the metadata tells about the call: "x: f32[s0, 8]", "s0 in [2, 64]".
+  void describe_types(const graph::Graph& graph) {
+    std::vector<std::string> inputs;
+    std::vector<std::string> results;
+    std::vector<std::string> sizes;
+    for (const import::CallInput& input : model_.inputs) {
+      if (!input.graph_input) continue;
+      const graph::Value& value = graph.values[graph.inputs[*input.graph_input].value];
+      const bool is_tensor = value.kind == graph::ValueKind::kTensor;
+      inputs.push_back(input.name + ": " + (is_tensor ? ir::text(graph.cx(), value.type) : "number"));
+    }
+    for (size_t k = 0; k < model_.outputs.size(); ++k) {
+      if (model_.outputs[k].role != import::OutputRole::kUser) continue;
+      const auto* value = std::get_if<graph::ValueId>(&graph.outputs[k].data);
+      const bool is_tensor = value != nullptr && graph.values[*value].kind == graph::ValueKind::kTensor;
+      results.push_back(is_tensor ? ir::text(graph.cx(), graph.values[*value].type) : "number");
+    }
+    for (const graph::SymbolInfo& symbol : graph.symbols) {
+      const std::string most = symbol.range.hi == sym::Range::kMax ? "inf" : std::to_string(symbol.range.hi);
+      sizes.push_back(fmt::format("{} in [{}, {}]", sym::text(symbol.symbol), symbol.range.lo, most));
+    }
+    inputs_ = fmt::format("{}", fmt::join(inputs, "; "));
+    results_ = fmt::format("{}", fmt::join(results, "; "));
+    sizes_ = fmt::format("{}", fmt::join(sizes, "; "));
+  }
+
   Status add_library(ZipWriter& zip, const std::string& name, const std::string& library) const {
     package::WeightsTrailer trailer;
     const uint64_t over = library.size() % package::kWeightsAlignmentBytes;
@@ -262,9 +291,13 @@ class PackageWriter {
         {"AOTI_MACHINE", target_.is_x86() ? "x86_64" : "aarch64"},
         {"JUMAR_VERSION", kVersion},
         {"JUMAR_BUILD", build_id()},
-        {"JUMAR_CPU", manifest_.cpu}};
+        {"JUMAR_CPU", manifest_.cpu},
+        {"JUMAR_PROVIDER", manifest_.provider},
+        {"JUMAR_INPUTS", inputs_},
+        {"JUMAR_RESULTS", results_},
+        {"JUMAR_SIZES", sizes_}};
     std::vector<std::string> members;
-    for (const auto& [key, value] : rows) members.push_back(fmt::format("\"{}\": \"{}\"", key, value));
+    for (const auto& [key, value] : rows) members.push_back(json_text(key) + ": " + json_text(value));
     return fmt::format("{{{}}}", fmt::join(members, ", "));
   }
 
@@ -273,6 +306,9 @@ class PackageWriter {
   const jit::CpuTarget& target_;
   std::optional<PackageWeights> weights_;
   package::Manifest manifest_;
+  std::string inputs_;
+  std::string results_;
+  std::string sizes_;
 };
 
 Status write_page(const PackageRequest& request, const jit::CpuTarget& target, const graph::Graph& graph,

@@ -5,6 +5,18 @@
 namespace jumar::driver {
 namespace {
 
+template <class Rows, class Text>
+std::string array(const Rows& rows, Text text) {
+  std::string out = "[";
+  for (const auto& row : rows) {
+    if (&row != &rows.front()) out += ", ";
+    out += text(row);
+  }
+  return out + "]";
+}
+
+}  // namespace
+
 std::string json_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -20,18 +32,6 @@ std::string json_text(std::string_view text) {
   }
   return out + '"';
 }
-
-template <class Rows, class Text>
-std::string array(const Rows& rows, Text text) {
-  std::string out = "[";
-  for (const auto& row : rows) {
-    if (&row != &rows.front()) out += ", ";
-    out += text(row);
-  }
-  return out + "]";
-}
-
-}  // namespace
 
 void Report::add_call(const std::string& op, const std::string& reason) {
   for (Call& call : calls) {

@@ -170,8 +170,8 @@ struct Engine {
   std::shared_ptr<Threads> threads = nullptr;
   // Whether run() is given a HostCalls when the plan needs one. Otherwise a plan that needs one is refused.
   bool has_host_calls = true;
-  // The plan's inputs from this one on are what it was compiled for, by the embedder's promise: their types are
-  // not looked at. A broken promise reads or writes outside of tensors.
+  // The plan's inputs from this one on are what it was compiled for, by the embedder's promise: their types
+  // are not looked at. A broken promise reads or writes outside of tensors.
   uint32_t checked_inputs = UINT32_MAX;
   // The embedder promises that between two calls of PreparedPlan::parameters_changed() a parameter that is at
   // the same address has the same elements. The provider may then keep them in another layout.

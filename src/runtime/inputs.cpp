@@ -248,8 +248,8 @@ bool Run::check_input(uint32_t index) {
   // Complex elements are aligned like their parts, and nothing to more than 8 bytes.
   const auto alignment = static_cast<uintptr_t>(std::min<int64_t>(t.element_bytes, sizeof(double)));
   if (reinterpret_cast<uintptr_t>(given.data) % alignment != 0)
-    return fail(RunError::Kind::kInput, fmt::format("input {} (%{}) is not aligned to {} bytes", index,
-                                                    wanted.name, alignment));
+    return fail(RunError::Kind::kInput,
+                fmt::format("input {} (%{}) is not aligned to {} bytes", index, wanted.name, alignment));
   frame_.data[wanted.index] = given.data;
   return true;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -72,6 +73,9 @@ def test_metadata(loaded):
     metadata = loaded.get_metadata()
     assert metadata["AOTI_DEVICE_KEY"] == "cpu"
     assert metadata["JUMAR_VERSION"]
+    (size,) = re.findall(r"x: f32\[(s\d+), 8\]", metadata["JUMAR_INPUTS"])
+    assert metadata["JUMAR_RESULTS"] == f"f32[{size}, 8]"
+    assert metadata["JUMAR_SIZES"] == f"{size} in [1, 1000]"
     assert sorted(loaded.get_constant_fqns()) == ["b", "w"]
 
 

@@ -9,6 +9,11 @@
 #include "runtime/threads.h"
 #include "runtime/torch/c_api.h"
 
+namespace jumar::runtime::native {
+// Packages whose plans call libtorch are linked without it.
+__attribute__((weak)) Result<std::shared_ptr<const Provider>> load_onednn(const OneDnnOptions& options);
+}  // namespace jumar::runtime::native
+
 namespace {
 
 namespace runtime = jumar::runtime;
@@ -209,7 +214,8 @@ jumar::Result<runtime::Engine> engine_of(const jumar_model_options& options,
   if (manifest.provider == kOneDnn) {
     runtime::native::OneDnnOptions onednn;
     onednn.threads = options.threads;
-    JUMAR_ASSIGN(engine.native, runtime::native::OneDnn::load(onednn));
+    CHECK(runtime::native::load_onednn != nullptr, "the package was linked without what calls oneDNN");
+    JUMAR_ASSIGN(engine.native, runtime::native::load_onednn(onednn));
     return engine;
   }
   auto loaded = torch::Api::load(options.torch_library != nullptr ? options.torch_library : "");

@@ -71,7 +71,7 @@ struct Manifest {
   std::string
       provider;  // what the plans' calls were chosen for: "torch", or "onednn", which needs no libtorch
   bool checks_arguments = true;  // every call; otherwise callers are trusted
-  std::string weights_id;  // what the weights' trailer repeats
+  std::string weights_id;        // what the weights' trailer repeats
   uint64_t weights_bytes = 0;
   std::vector<std::pair<std::string, std::string>> facts;  // for people: version, build, torch's version
 
