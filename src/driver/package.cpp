@@ -23,6 +23,8 @@
 #include "graph/passes/lay_out_parameters.h"
 #include "graph/passes/split_constants.h"
 #include "plan/binary.h"
+#include "runtime/code.h"
+#include "runtime/native/call_site.h"
 #include "runtime/package/cpu_features.h"
 #include "runtime/package/manifest.h"
 #include "runtime/package/weights.h"
@@ -205,7 +207,8 @@ class PackageWriter {
   Result<uint64_t> write(const std::string& output, const std::string& library,
                          const PackageDetails& details) const {
     JUMAR_ASSIGN(ZipWriter zip, ZipWriter::create(output));
-    const std::string root = std::filesystem::path(output).stem().stem().string();
+    std::string root = std::filesystem::path(output).stem().stem().string();
+    if (root.empty()) root = kModel;
     const std::string folder = fmt::format("{}/data/aotinductor/{}/", root, kModel);
     JUMAR_RETURN_IF_ERROR(zip.add(root + "/archive_format", "pt2"));
     JUMAR_RETURN_IF_ERROR(zip.add(root + "/archive_version", "0"));
@@ -311,6 +314,33 @@ class PackageWriter {
   std::string sizes_;
 };
 
+// The runtime that is linked in is this process's.
+Status check_architecture(const jit::CpuTarget& target) {
+#if defined(__x86_64__)
+  constexpr bool kIsX86 = true;
+#else
+  constexpr bool kIsX86 = false;
+#endif
+  if (target.is_x86() == kIsX86) return {};
+  return diagnostic("unsupported", "a package for {} has to be made on such a machine", target.cpu);
+}
+
+// Whether every call of the plan can be made where there is no Python.
+Status check_calls(const plan::Plan& plan, const Options& options) {
+  Diagnostic error = diagnostic("unsupported", "the program calls operators that a package cannot call with provider {}",
+                                options.provider());
+  if (options.provider() == kTorch) {
+    JUMAR_ASSIGN(const std::unique_ptr<runtime::Code> code, runtime::described(plan::Plan(plan)));
+    for (const runtime::PreparedPlan::HostCalledOp& call : code->host_called)
+      error.notes.push_back(fmt::format("{}: {}", call.op, call.reason));
+  } else {
+    for (const runtime::native::Obstacle& call : runtime::native::obstacles(plan))
+      error.notes.push_back(fmt::format("{}: {}", call.op, call.reason));
+  }
+  if (error.notes.empty()) return {};
+  return error;
+}
+
 Status write_page(const PackageRequest& request, const jit::CpuTarget& target, const graph::Graph& graph,
                   const CompiledParts& parts, const Report& report) {
   const std::string page =
@@ -340,6 +370,7 @@ Result<PackageSummary> compile_package(const PackageRequest& request, const Opti
     return import::import_pt2(request.archive, import_options);
   }());
   JUMAR_ASSIGN(const jit::CpuTarget target, target_of(options, false));
+  JUMAR_RETURN_IF_ERROR(check_architecture(target));
   graph::Graph graph = std::move(model.graph);
   PackageWriter writer(model, options, target);
   writer.describe(graph);
@@ -360,8 +391,10 @@ Result<PackageSummary> compile_package(const PackageRequest& request, const Opti
     JUMAR_ASSIGN(folding,
                  compile_graph(folding_stages, *split.folding, target, options, nullptr, of_folding));
   }
+  JUMAR_RETURN_IF_ERROR(check_calls(parts.plan, options));
+  if (folding) JUMAR_RETURN_IF_ERROR(check_calls(folding->plan, options));
   // Before the writer gives the folding plan's kernels their names in the package.
-  const PackageDetails details{json(report, json_body(report)), loop::write_program(parts.program),
+  const PackageDetails details{json_body(report), loop::write_program(parts.program),
                                plan::write_plan(parts.plan),
                                folding ? plan::write_plan(folding->plan) : std::string()};
   tell("linking");

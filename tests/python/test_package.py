@@ -415,3 +415,13 @@ def test_checks_of_arguments_can_be_left_out(tmp_path):
     checked.mkdir()
     with pytest.raises(RuntimeError, match=r"x.* is i32\[3, 8\]"):
         aoti_load_package(str(package_of(Affine(), (x,), checked)))(x.view(torch.int32))
+
+
+def test_calls_that_only_python_can_make(tmp_path):
+    class Scatter(torch.nn.Module):
+        def forward(self, x, index):
+            return torch.scatter(x, 1, index, 0.5)
+
+    with pytest.raises(RuntimeError, match=r"aten\.scatter\.value: libtorch's C functions carry no Scalar"):
+        package_of(Scatter(), (torch.randn(3, 4), torch.zeros(3, 4, dtype=torch.int64)), tmp_path)
+    assert not (tmp_path / "model.jumar.pt2").exists()
