@@ -19,11 +19,11 @@
 #include "driver/link/shared_library.h"
 #include "driver/package_details.h"
 #include "driver/package_weights.h"
+#include "driver/proxy_nodes.h"
 #include "driver/zip_writer.h"
 #include "graph/passes/lay_out_parameters.h"
 #include "graph/passes/split_constants.h"
 #include "plan/binary.h"
-#include "runtime/code.h"
 #include "runtime/native/call_site.h"
 #include "runtime/package/cpu_features.h"
 #include "runtime/package/manifest.h"
@@ -169,6 +169,11 @@ class PackageWriter {
     }
   }
 
+  void take_proxy(const ProxyNodes& proxy) {
+    proxy_record_ = proxy.json;
+    manifest_.proxied_steps = proxy.steps;
+  }
+
   // The library without its weights, as bytes.
   Result<std::string> library(const CompiledParts& parts, std::optional<CompiledParts>& folding) {
     std::vector<std::pair<std::string, const KernelObject*>> kernels;
@@ -219,6 +224,8 @@ class PackageWriter {
         zip.add(fmt::format("{}{}.cpp", folder, kBase),
                 "// The program is in the library beside this file; `jumar inspect` shows it.\n"));
     JUMAR_RETURN_IF_ERROR(zip.add(fmt::format("{}{}_metadata.json", folder, kBase), metadata()));
+    if (!proxy_record_.empty())
+      JUMAR_RETURN_IF_ERROR(zip.add(fmt::format("{}{}.json", folder, kBase), proxy_record_));
     JUMAR_RETURN_IF_ERROR(zip.add(fmt::format("{}/{}", root, PackageDetails::kEntry), details.bytes()));
     JUMAR_RETURN_IF_ERROR(add_library(zip, fmt::format("{}{}.so", folder, kBase), library));
     JUMAR_RETURN_IF_ERROR(zip.finish());
@@ -309,6 +316,7 @@ class PackageWriter {
   const jit::CpuTarget& target_;
   std::optional<PackageWeights> weights_;
   package::Manifest manifest_;
+  std::string proxy_record_;
   std::string inputs_;
   std::string results_;
   std::string sizes_;
@@ -325,15 +333,13 @@ Status check_architecture(const jit::CpuTarget& target) {
   return diagnostic("unsupported", "a package for {} has to be made on such a machine", target.cpu);
 }
 
-// Whether every call of the plan can be made where there is no Python.
-Status check_calls(const plan::Plan& plan, const Options& options) {
-  Diagnostic error = diagnostic("unsupported", "the program calls operators that a package cannot call with provider {}",
-                                options.provider());
-  if (options.provider() == kTorch) {
-    JUMAR_ASSIGN(const std::unique_ptr<runtime::Code> code, runtime::described(plan::Plan(plan)));
-    for (const runtime::PreparedPlan::HostCalledOp& call : code->host_called)
-      error.notes.push_back(fmt::format("{}: {}", call.op, call.reason));
-  } else {
+// Whether every call of the plan can be made where there is no Python, by `proxy` where that is needed.
+Status check_calls(const plan::Plan& plan, const Options& options, const ProxyNodes& proxy) {
+  Diagnostic error =
+      diagnostic("unsupported", "the program calls operators that a package cannot call with provider {}",
+                 options.provider());
+  error.notes = proxy.problems;
+  if (options.provider() != kTorch) {
     for (const runtime::native::Obstacle& call : runtime::native::obstacles(plan))
       error.notes.push_back(fmt::format("{}: {}", call.op, call.reason));
   }
@@ -391,8 +397,10 @@ Result<PackageSummary> compile_package(const PackageRequest& request, const Opti
     JUMAR_ASSIGN(folding,
                  compile_graph(folding_stages, *split.folding, target, options, nullptr, of_folding));
   }
-  JUMAR_RETURN_IF_ERROR(check_calls(parts.plan, options));
-  if (folding) JUMAR_RETURN_IF_ERROR(check_calls(folding->plan, options));
+  // Without libtorch there is no proxy executor.
+  const ProxyNodes proxy = options.provider() == kTorch ? proxy_nodes(parts.plan) : ProxyNodes();
+  JUMAR_RETURN_IF_ERROR(check_calls(parts.plan, options, proxy));
+  writer.take_proxy(proxy);
   // Before the writer gives the folding plan's kernels their names in the package.
   const PackageDetails details{json_body(report), loop::write_program(parts.program),
                                plan::write_plan(parts.plan),

@@ -157,6 +157,12 @@ class HostCalls {
   // A list of tensors is returned as its elements.
   virtual bool call_op(const std::string& op, const plan::Schema& schema, std::span<const HostArg> args,
                        HostResults& results) = 0;
+  // The same for embedders to whom it matters which step of the plan makes the call.
+  virtual bool call_op_at(uint32_t step, const std::string& op, const plan::Schema& schema,
+                          std::span<const HostArg> args, HostResults& results) {
+    static_cast<void>(step);
+    return call_op(op, schema, args, results);
+  }
 };
 
 // What plans share.

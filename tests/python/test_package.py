@@ -417,11 +417,23 @@ def test_checks_of_arguments_can_be_left_out(tmp_path):
         aoti_load_package(str(package_of(Affine(), (x,), checked)))(x.view(torch.int32))
 
 
-def test_calls_that_only_python_can_make(tmp_path):
+def test_calls_by_the_proxy_executor(tmp_path):
+    """Operators with plain numbers, which libtorch's C functions do not carry."""
+
     class Scatter(torch.nn.Module):
         def forward(self, x, index):
-            return torch.scatter(x, 1, index, 0.5)
+            a = torch.scatter(x, 1, index, 0.5)
+            b = torch.scatter(x * 2, 0, index, -3)
+            return a, b.cumsum(0), torch.scatter(a, 1, index + 1, 2.0, reduce="multiply")
 
-    with pytest.raises(RuntimeError, match=r"aten\.scatter\.value: libtorch's C functions carry no Scalar"):
-        package_of(Scatter(), (torch.randn(3, 4), torch.zeros(3, 4, dtype=torch.int64)), tmp_path)
-    assert not (tmp_path / "model.jumar.pt2").exists()
+    x, index = torch.randn(3, 4), torch.tensor([[0, 1, 2], [2, 1, 0]])
+    model = Scatter()
+    for sizes in (None, ({0: Dim("rows", min=3, max=9)}, None)):
+        path = package_of(model, (x, index), tmp_path, dynamic_shapes=sizes)
+        package = aoti_load_package(str(path))
+        given = x if sizes is None else torch.randn(7, 4)
+        for found, expected in zip(package(given, index), model(given, index)):
+            same(found, expected)
+    with pytest.raises(RuntimeError, match=r"with provider onednn\n.*aten\.scatter\.value"):
+        compile_archive(tmp_path / "model.pt2", "--provider=onednn", "-o", str(tmp_path / "other.pt2"))
+    assert not (tmp_path / "other.pt2").exists()

@@ -210,6 +210,7 @@ jumar::Result<runtime::Engine> engine_of(const jumar_model_options& options,
                                          const package::Manifest& manifest,
                                          std::unique_ptr<const torch::Api>& torch) {
   runtime::Engine engine;
+  engine.has_host_calls = false;
   engine.pool = runtime::Pool::create(options.pool_bytes > 0 ? options.pool_bytes : kPoolBytes);
   if (manifest.provider == kOneDnn) {
     runtime::native::OneDnnOptions onednn;

@@ -64,7 +64,8 @@ struct Manifest {
   std::vector<CallResult> results;
   std::vector<Constant> constants;
   std::vector<PlanConstant> plan_constants;
-  std::string in_spec;  // torch's pytree specs, as JSON
+  std::vector<uint32_t> proxied_steps;  // of the plan: calls by torch's proxy executor, by their number there
+  std::string in_spec;                  // torch's pytree specs, as JSON
   std::string out_spec;
   std::string cpu;                        // the level by name, for messages: "x86-64-v3"
   std::vector<std::string> cpu_features;  // of cpu_features.def

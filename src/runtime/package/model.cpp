@@ -60,7 +60,7 @@ jumar::Result<std::unique_ptr<Model>> Model::create(const PackageData& data, con
   JUMAR_RETURN_IF_ERROR(check_processor(manifest));
   JUMAR_ASSIGN(const std::shared_ptr<Weights> bytes, weights(manifest));
   JUMAR_ASSIGN(Engine engine, engines(manifest));
-  engine.has_host_calls = false;
+  engine.has_host_calls = engine.has_host_calls && !manifest.proxied_steps.empty();
   engine.freezes_parameters =
       std::none_of(manifest.results.begin(), manifest.results.end(),
                    [](const CallResult& r) { return r.role == CallResult::Role::kConstantMutation; });
@@ -83,6 +83,7 @@ jumar::Result<std::unique_ptr<Model>> Model::create(const PackageData& data, con
   if (data.folding_plan.size > 0) {
     Engine folding = model->engine_;
     folding.checked_inputs = 0;
+    folding.has_host_calls = false;
     JUMAR_ASSIGN(model->folding_plan_, prepared(data.folding_plan, kernels, folding));
     JUMAR_RETURN_IF_ERROR(model->fold(model->banks_.active()));
   }
@@ -187,7 +188,8 @@ std::unique_ptr<Model::Call> Model::take_call(std::span<const InputValue> argume
   return call;
 }
 
-std::optional<RunError> Model::run(std::span<const InputValue> arguments, std::span<Output> outputs) {
+std::optional<RunError> Model::run(std::span<const InputValue> arguments, std::span<Output> outputs,
+                                   HostCalls* host) {
   CHECK(outputs.size() == result_count_, "{} outputs, the package has {}", outputs.size(), result_count_);
   if (arguments.size() != argument_count_) {
     return RunError{
@@ -197,15 +199,16 @@ std::optional<RunError> Model::run(std::span<const InputValue> arguments, std::s
   }
   if (writes_constants_) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
-    return run_locked(arguments, outputs);
+    return run_locked(arguments, outputs, host);
   }
   const std::shared_lock<std::shared_mutex> lock(mutex_);
-  return run_locked(arguments, outputs);
+  return run_locked(arguments, outputs, host);
 }
 
-std::optional<RunError> Model::run_locked(std::span<const InputValue> arguments, std::span<Output> outputs) {
+std::optional<RunError> Model::run_locked(std::span<const InputValue> arguments, std::span<Output> outputs,
+                                          HostCalls* host) {
   std::unique_ptr<Call> call = take_call(arguments);
-  std::optional<RunError> error = plan_->run(call->inputs, call->outputs, nullptr);
+  std::optional<RunError> error = plan_->run(call->inputs, call->outputs, host);
   if (!error) error = finish(*call, outputs);
   if (error) {
     for (Output& output : outputs) output.drop();
