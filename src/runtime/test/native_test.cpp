@@ -1,6 +1,7 @@
 // Each operator of the provider against a loop.
 #include <fmt/ranges.h>
 
+#include <bit>
 #include <thread>
 
 #include "runtime/native/call_site.h"
@@ -220,6 +221,39 @@ TEST(Matmul, MultipliesVectors) {
   ASSERT_FALSE(run_case({"aten.dot.default", {&none, &none}, "", &zero}));
   EXPECT_EQ(zero.at({}), 0.0f);
   EXPECT_TRUE(run_case({"aten.mv.default", {&a, &w}, "", &out}));
+}
+
+// Small integers, which bf16 holds and adds up exactly.
+TEST(Matmul, MultipliesShortNumbersWhereTheProcessorDoes) {
+  const std::shared_ptr<const OneDnn> provider = test_provider();
+  if (!provider->supports(ir::DType::kBF16)) {
+    EXPECT_FALSE(provider->matmul({ir::DType::kBF16}));
+    GTEST_SKIP() << "no products of bf16 on this processor";
+  }
+  const auto short_of = [](int number) {
+    return static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(number)) >> 16);
+  };
+  const int64_t sizes[] = {4, 4};
+  const int64_t strides[] = {4, 1};
+  std::array<uint16_t, 16> a;
+  std::array<uint16_t, 16> b;
+  std::array<uint16_t, 16> out;
+  for (int k = 0; k < 16; ++k) {
+    a[static_cast<size_t>(k)] = short_of(k % 5 - 2);
+    b[static_cast<size_t>(k)] = short_of(k % 3);
+  }
+  const auto view = [&](std::array<uint16_t, 16>& elements) {
+    return TensorView{elements.data(), ir::DType::kBF16, 2, sizes, strides};
+  };
+  const std::shared_ptr<Pool> pool = Pool::create(1 << 20);
+  const std::unique_ptr<const Matmul> product_of = provider->matmul({ir::DType::kBF16});
+  ASSERT_FALSE(product_of->run({*pool, 0}, view(a), view(b), nullptr, view(out)));
+  for (int m = 0; m < 4; ++m)
+    for (int n = 0; n < 4; ++n) {
+      int sum = 0;
+      for (int k = 0; k < 4; ++k) sum += ((4 * m + k) % 5 - 2) * ((4 * k + n) % 3);
+      EXPECT_EQ(out[static_cast<size_t>(4 * m + n)], short_of(sum));
+    }
 }
 
 TEST(Matmul, MakesPrimitivesForMoreSizesThanItKeeps) {
