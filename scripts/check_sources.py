@@ -32,6 +32,7 @@ MAY_INCLUDE = {
     "plan": ["ir"],
     "runtime": ["plan"],
     "emit": ["tile", "fuse", "loop", "runtime", "plan", "target"],
+    "embed": ["runtime", "support"],
     "driver": ["import", "emit", "runtime", "tile", "fuse", "loop", "graph", "plan", "target"],
 }
 # Only these may include LLVM's headers.

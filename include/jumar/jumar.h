@@ -94,6 +94,14 @@ JUMAR_API jumar_error* jumar_compile(jumar_context* context, const char* text, s
                                      const char* options, jumar_program** program);
 JUMAR_API void jumar_program_free(jumar_program* program);
 
+/* What `jumar compile` does: makes a package of an archive of torch.export.save. `model` names one of several
+ * models, or is NULL. `progress`, which may be NULL, is called with what is done next. The file at `output` is
+ * replaced when the package is complete. The report is that of jumar_program_report. */
+JUMAR_API jumar_error* jumar_compile_package(jumar_context* context, const char* archive, const char* model,
+                                             const char* output, const char* options,
+                                             void (*progress)(void* user, const char* stage), void* user,
+                                             jumar_text** report);
+
 JUMAR_API size_t jumar_program_input_count(const jumar_program* program);
 JUMAR_API size_t jumar_program_output_count(const jumar_program* program);
 /* What was done with the graph, as JSON: stages and their times, kernels, calls with reasons, refusals. */

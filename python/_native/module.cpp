@@ -129,6 +129,56 @@ PyObject* compile(PyObject* module, PyObject* args, PyObject* kwargs) {
   return new_program(state, program, {calls.get(), tensors.get(), is_guarded != 0});
 }
 
+// Calls a Python function with the stage's name. What it raises is kept and ends in compile_package.
+struct Progress {
+  PyObject* function;
+  bool has_failed = false;
+  static void tell(void* user, const char* stage) {
+    auto* progress = static_cast<Progress*>(user);
+    const PyGILState_STATE lock = PyGILState_Ensure();
+    if (!progress->has_failed) {
+      const Ref text(PyUnicode_FromString(stage));
+      const Ref result(text ? PyObject_CallFunctionObjArgs(progress->function, text.get(), nullptr) : nullptr);
+      // The exception stays set in this thread, which is the one that compile_package runs in.
+      progress->has_failed = !result;
+    }
+    PyGILState_Release(lock);
+  }
+};
+
+PyObject* compile_package(PyObject* module, PyObject* args, PyObject* kwargs) {
+  State& state = *state_of(module);
+  const char* archive = nullptr;
+  const char* output = nullptr;
+  PyObject* options = Py_None;
+  PyObject* function = Py_None;
+  const char* names[] = {"archive", "output", "options", "progress", nullptr};
+  if (PyArg_ParseTupleAndKeywords(args, kwargs, "ss|OO:compile_package", const_cast<char**>(names), &archive,
+                                  &output, &options, &function) == 0) {
+    return nullptr;
+  }
+  const Ref lines(option_text(options));
+  const char* data = lines ? PyUnicode_AsUTF8AndSize(lines.get(), nullptr) : nullptr;
+  if (data == nullptr) return nullptr;
+  Progress progress{function};
+  jumar_text* report = nullptr;
+  PyThreadState* thread = PyEval_SaveThread();
+  jumar_error* error = jumar_compile_package(state.context, archive, nullptr, output, data,
+                                             function != Py_None ? Progress::tell : nullptr, &progress, &report);
+  PyEval_RestoreThread(thread);
+  if (error != nullptr) {
+    if (progress.has_failed) {
+      jumar_error_free(error);
+    } else {
+      raise(state, error);
+    }
+    return nullptr;
+  }
+  PyObject* out = progress.has_failed ? nullptr : PyUnicode_FromString(jumar_text_data(report));
+  jumar_text_free(report);
+  return out;
+}
+
 PyObject* resolve_options(PyObject* module, PyObject* options) {
   State& state = *state_of(module);
   const Ref lines(option_text(options));
@@ -180,6 +230,10 @@ PyMethodDef kFunctions[] = {
      "node\n"
      "python.<k>; `constants` are tensors that follow the arguments of each run. `guarded`: the caller sees "
      "to it that no\ninput has a pending conjugation or negation."},
+    {"compile_package", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(compile_package)),
+     METH_VARARGS | METH_KEYWORDS,
+     "compile_package(archive, output, options=None, progress=None) -> JSON report\n\n"
+     "Makes a package of what torch.export.save wrote. `progress(stage)` is called before each stage."},
     {"resolve_options", resolve_options, METH_O,
      "resolve_options(options) -> dict\n\nChecks a dict, option text or None and returns the values of all "
      "options as text."},

@@ -2,6 +2,7 @@
 
     compiled = torch.compile(model, backend="jumar")        # needs no `import jumar`
     print(jumar.explain(model, *inputs))                    # kernels, called operators, refusals and why
+    jumar.aot_compile(torch.export.export(model, inputs), "model.jumar.pt2")     # a package, see docs/packages.md
 
 Exceptions: Error, and its kinds CompileError (a graph, an option or a file is at fault), InputError (an
 argument is not what the function was compiled for) and InternalError (a bug in Jumar; the message names a
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["CompileError", "Error", "InputError", "InternalError", "explain"]
+__all__ = ["CompileError", "Error", "InputError", "InternalError", "aot_compile", "explain"]
 
 _EXCEPTIONS = ("CompileError", "Error", "InputError", "InternalError")
 
@@ -38,3 +39,23 @@ def explain(
     from .explanation import explain as run
 
     return run(model, *inputs, dynamic=dynamic, options=options)
+
+
+def aot_compile(
+    exported_program: Any,
+    path: Any,
+    *,
+    options: dict[str, Any] | None = None,
+    progress: Any = None,
+) -> str:
+    """Compiles an exported program to a package that torch._inductor.aoti_load_package, torch's C++ loader and
+    Jumar's own (include/jumar/package.h) run; gives the package's path.
+
+    `exported_program`: a torch.export.ExportedProgram, or the path of an archive that torch.export.save wrote.
+    `path`: of the package; by torch's custom it ends with ".pt2". `options`: by name, see `jumar options`; `cpu`
+    and `provider` matter most here. `progress`: called with the name of each stage before it begins; by default
+    they are shown on a terminal. Raises CompileError where the program, an option or a file is at fault;
+    nothing is left at `path` then."""
+    from .packages import aot_compile as run
+
+    return run(exported_program, path, options=options, progress=progress)

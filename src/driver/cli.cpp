@@ -7,11 +7,13 @@
 #include <iterator>
 
 #include "driver/build_id.h"
+#include "driver/compile_command.h"
 #include "driver/context.h"
 #include "driver/golden.h"
 #include "driver/opt.h"
 #include "driver/stages.h"
 #include "import/pt2.h"
+#include "plan/binary.h"
 
 namespace jumar::driver {
 namespace {
@@ -74,6 +76,18 @@ void add_opt(CLI::App& app, OptArguments& arguments) {
   app.add_option("file", arguments.file, "the text; - or nothing is standard input");
 }
 
+void add_compile(CLI::App& app, CompileArguments& arguments) {
+  app.add_option("archive", arguments.input, "what torch.export.save wrote")->required();
+  app.add_option("-o,--output", arguments.output,
+                 "the package; otherwise ARCHIVE with the ending .jumar.pt2");
+  app.add_option("--cpu", arguments.cpu, "the processor: native, or a level such as x86-64-v3");
+  app.add_option("--provider", arguments.provider, "what makes matrix products and convolutions")
+      ->check(CLI::IsMember({"torch", "onednn"}));
+  app.add_option("--model", arguments.model, "which model, of an archive that holds several");
+  app.add_flag("--time", arguments.time, "print the time of each stage to stderr");
+  add_options_flag(app, arguments.options);
+}
+
 Result<Options> options_of(const Options& base, std::string_view text,
                            const std::vector<std::string>& given) {
   JUMAR_ASSIGN(const Options options, base.with(options_in_comments(text)));
@@ -108,7 +122,7 @@ Result<std::string> run_opt(const OptArguments& arguments, const Options& base, 
   if (!arguments.from.empty()) request.from = level_from_name(arguments.from);
   const bool is_loop = arguments.from != "graph" && arguments.from != "plan" && !arguments.from.empty();
   Lexer lexer(text, file);
-  const bool is_plan = lexer.peek_word("plan");
+  const bool is_plan = lexer.peek_word("plan") || plan::is_binary(plan::bytes_of(text));
   request.to = is_loop || lexer.peek_word("loop") ? Level::kLoop : is_plan ? Level::kPlan : Level::kGraph;
   if (request.from && *request.from > request.to) request.to = *request.from;
   fill_request(arguments, options, request);
@@ -194,6 +208,9 @@ int run(int argc, char** argv) {
   bool bless = false;
   CLI::App& opt_app = *app.add_subcommand("opt", "read a text, run stages, print the result");
   add_opt(opt_app, opt_arguments);
+  CompileArguments compile_arguments;
+  CLI::App& compile_app = *app.add_subcommand("compile", "make a package of an exported program");
+  add_compile(compile_app, compile_arguments);
   CLI::App& options_app = *app.add_subcommand("options", "list the options with their values here");
   CLI::App& cache_app = *app.add_subcommand("cache", "look after the cache on disk");
   cache_app.require_subcommand(1);
@@ -212,6 +229,10 @@ int run(int argc, char** argv) {
   const Result<Options> base = Options::from_environment(process_environment());
   if (!base.ok()) return report(base.error());
   if (opt_app) return opt_command(opt_arguments, *base);
+  if (compile_app) {
+    const Status status = compile_command(compile_arguments, *base);
+    return status.ok() ? 0 : report(status.error());
+  }
   const Result<Options> options = base->with(fmt::format("{}", fmt::join(options_given, "\n")));
   if (!options.ok()) return report(options.error());
   if (options_app) return options_command(*options);

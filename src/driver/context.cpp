@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <thread>
 #include <unordered_set>
 
 #include "driver/build_id.h"
 #include "driver/canonical.h"
+#include "driver/compile_graph.h"
 #include "driver/entry.h"
 #include "driver/stages.h"
 
@@ -15,12 +15,6 @@ namespace jumar::driver {
 namespace {
 
 constexpr std::string_view kStoreKind = "graph";
-constexpr int kMaxThreads = 8;
-
-int thread_count(const Options& options) {
-  if (options.compile_threads() > 0) return static_cast<int>(options.compile_threads());
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxThreads);
-}
 
 bool logs(const Options& options, std::string_view channel) {
   return std::find(options.log().begin(), options.log().end(), channel) != options.log().end();
@@ -135,17 +129,10 @@ Status Context::build(Job& job) {
   Stages stages(job.options, job.report, dumps);
   JUMAR_ASSIGN(graph::Graph graph, stages.read(job.text, "<graph>"));
   JUMAR_RETURN_IF_ERROR(stages.optimize(graph));
-  JUMAR_ASSIGN(loop::Program program, stages.lower(graph));
-  stages.fuse(program);
-  stages.tile(program, job.target);
-  DistinctKernels kernels;
-  {
-    const StageTimer timer(job.report, "code");
-    kernels = distinct_kernels(program, job.target.text(), build_id());
-    job.entry.kernels =
-        compiled_kernels(program, kernels.sources, job.target, job.store, thread_count(job.options));
-  }
-  job.plan = stages.plan(program, kernels);
+  JUMAR_ASSIGN(CompiledParts parts,
+               compile_graph(stages, graph, job.target, job.options, job.store, job.report));
+  job.entry.kernels = std::move(parts.kernels);
+  job.plan = std::move(parts.plan);
   job.entry.plan_text = plan::write_plan(*job.plan);
   job.entry.report_body = json_body(job.report);
   {

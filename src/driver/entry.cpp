@@ -1,6 +1,6 @@
 #include "driver/entry.h"
 
-#include "driver/bytes.h"
+#include "support/bytes.h"
 
 namespace jumar::driver {
 

@@ -7,6 +7,7 @@
 #include "driver/jit/kernel_module.h"
 #include "driver/stages.h"
 #include "emit/host/emit_cpp.h"
+#include "plan/binary.h"
 
 namespace jumar::driver {
 namespace {
@@ -16,6 +17,7 @@ constexpr std::array<std::string_view, 8> kLevels = {"graph", "loop", "fused", "
 constexpr std::string_view kOptionMark = "# OPTION: ";
 
 Result<Level> level_of(std::string_view text, const std::string& file) {
+  if (plan::is_binary(plan::bytes_of(text))) return Level::kPlan;
   Lexer lexer(text, file);
   if (lexer.peek_word("graph")) return Level::kGraph;
   if (lexer.peek_word("loop")) return Level::kLoop;
@@ -57,7 +59,9 @@ class Run {
  private:
   Result<std::string> plan(std::string_view text, const std::string& file) {
     if (request_.to < Level::kPlan) return diagnostic("option", "a plan can only become a plan or C++");
-    JUMAR_ASSIGN(plan::Plan plan, plan::read_plan(text, file));
+    const std::span<const uint8_t> bytes = plan::bytes_of(text);
+    JUMAR_ASSIGN(plan::Plan plan,
+                 plan::is_binary(bytes) ? plan::read_binary(bytes, file) : plan::read_plan(text, file));
     JUMAR_RETURN_IF_ERROR(plan::verify(plan));
     return written(std::move(plan));
   }

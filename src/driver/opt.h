@@ -4,8 +4,8 @@
 //   request.to = Level::kTiled;
 //   Result<std::string> text = opt(request, graph_text, "in.graph", options);
 //
-// The text's first word says what it is; loop text may be told to be fused or tiled already. Nothing is run
-// and the processor need not be this one.
+// The text's first word says what it is; loop text may be told to be fused or tiled already, and a plan may
+// be in its binary form. Nothing is run and the processor need not be this one.
 #pragma once
 
 #include <optional>

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::string_view kAll = "all";
 constexpr std::string_view kChanged = "changed";
+constexpr std::string_view kTorch = "torch";  // the word of option provider
 constexpr std::array<std::string_view, 5> kStages = {"read", "lower", "fuse", "tile", "plan"};
 
 void check_stage(const Status& status, std::string_view stage) {
@@ -101,7 +102,8 @@ Result<graph::Graph> Stages::read(std::string_view text, const std::string& file
 }
 
 Status Stages::optimize(graph::Graph& graph) {
-  const std::span<const std::string_view> names = graph::default_graph_pipeline();
+  const std::span<const std::string_view> names =
+      options_.provider() == kTorch ? graph::default_graph_pipeline() : graph::provider_graph_pipeline();
   return run_passes(graph, {names.begin(), names.end()});
 }
 

@@ -84,6 +84,7 @@ class Importer {
     out.user_input_count = made.user_input_count;
     out.inputs = std::move(made.inputs);
     out.outputs = std::move(made.outputs);
+    out.weight_roles = std::move(made.weight_roles);
     out.in_spec = std::move(program.in_spec);
     out.out_spec = std::move(program.out_spec);
     out.argument_names = std::move(program.argument_names);

@@ -9,9 +9,9 @@
 // What is wrong with an archive is a diagnostic, never a crash: the file may come from anywhere.
 #pragma once
 
-#include "import/mapped_file.h"
 #include "import/translate.h"
 #include "import/weights.h"
+#include "support/mapped_file.h"
 
 namespace jumar::import {
 
@@ -28,7 +28,8 @@ struct Imported {
   std::vector<CallInput> inputs;     // leaves of the call's argument tree
   std::vector<GraphOutput> outputs;  // of the graph
   std::vector<Weight> weights;       // of the graph's inputs from user_input_count on
-  std::string in_spec;               // torch's pytree specs, as JSON
+  std::vector<InputRole> weight_roles;
+  std::string in_spec;  // torch's pytree specs, as JSON
   std::string out_spec;
   std::vector<std::string> argument_names;
   std::string torch_version;

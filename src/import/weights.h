@@ -15,7 +15,7 @@
 #include <string>
 
 #include "import/exported.h"
-#include "import/zip.h"
+#include "support/zip.h"
 
 namespace jumar::import {
 

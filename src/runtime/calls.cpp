@@ -7,6 +7,7 @@ namespace jumar::runtime {
 // A call that libtorch fails is repeated by the embedder, which raises the exception with libtorch's own
 // text.
 bool Run::call(const CallCode& call) {
+  if (call.native) return call_native(call);
   if (!call.site) return call_host(call, false);
   bool done = false;
   if (!call_site(call, done)) return false;
@@ -14,6 +15,18 @@ bool Run::call(const CallCode& call) {
   if (host_) return call_host(call, true);
   return fail(RunError::Kind::kOpFailed, fmt::format("{} failed; libtorch's message is on stderr", call.name),
               call.step);
+}
+
+// The provider writes its result where the plan wants it, with the plan's strides.
+bool Run::call_native(const CallCode& call) {
+  const uint32_t result = call.results[0];
+  if (!call.into && !make(result)) return false;
+  frame_.operands.clear();
+  for (uint32_t operand : call.operands) frame_.operands.push_back(view_of(operand));
+  const native::CallContext context{*code_.engine.pool, frame_.generation};
+  const std::optional<std::string> failure = call.native->call(context, frame_.operands, view_of(result));
+  if (!failure) return true;
+  return fail(RunError::Kind::kOpFailed, fmt::format("{} failed: {}", call.name, *failure), call.step);
 }
 
 bool Run::call_site(const CallCode& call, bool& done) {

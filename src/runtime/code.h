@@ -12,6 +12,7 @@
 #include "plan/entry.h"
 #include "plan/number_op.h"
 #include "runtime/executor.h"
+#include "runtime/native/call_site.h"
 #include "runtime/program.h"
 #include "runtime/torch/call_site.h"
 
@@ -86,9 +87,11 @@ struct LaunchCode {
 };
 
 struct CallCode {
-  std::optional<torch::CallSite> site;  // none: the embedder makes the call
-  std::vector<uint32_t> operands;       // tensors of the arguments, in the order of CallValues::tensors
-  std::vector<uint32_t> results;        // kNoIndex: not used by the plan
+  // At most one of the two; with none the embedder makes the call.
+  std::optional<torch::CallSite> site;
+  std::optional<native::CallSite> native;
+  std::vector<uint32_t> operands;  // tensors of the arguments, in the order of CallValues::tensors
+  std::vector<uint32_t> results;   // kNoIndex: not used by the plan
   bool into = false;
   uint32_t stage = 0;  // that begins when the ints are known
   std::vector<Slot> result_ints;
@@ -159,6 +162,7 @@ struct Code {
   explicit Code(plan::Plan p) : plan(std::move(p)) {}
   plan::Plan plan;
   Engine engine;
+  std::shared_ptr<Threads> threads;  // of launches where there is no libtorch; or null
   Program program;
   std::vector<TensorCode> tensors;
   std::vector<uint32_t> planned;  // kArena roots, by TensorCode::arena

@@ -23,6 +23,8 @@ class Compiler {
   Compiler(plan::Plan plan, const KernelTable* kernels, Engine engine)
       : code_(std::make_unique<Code>(std::move(plan))), plan_(code_->plan), kernels_(kernels) {
     code_->engine = std::move(engine);
+    code_->threads = code_->engine.threads;
+    if (!code_->threads && code_->engine.native) code_->threads = code_->engine.native->threads();
   }
 
   Result<std::unique_ptr<Code>> run() {
@@ -33,6 +35,7 @@ class Compiler {
     places();
     actions();
     tables();
+    JUMAR_RETURN_IF_ERROR(check_host_calls());
     code_->is_brief = is_brief();
     return std::move(code_);
   }
@@ -308,10 +311,39 @@ class Compiler {
     for (sym::Expr e : call.result_ints) code.result_ints.push_back(slot(e));
     for (const auto& [op, schema] : plan_.schemas)
       if (op == call.op) code.schema = &schema;
-    std::optional<std::string> refusal = prepare_site(call, code);
-    if (refusal) code_->host_called.push_back({step_, call.op, *refusal});
+    const std::optional<std::string> unprovided = prepare_native(call, code);
+    if (!code.native) {
+      std::optional<std::string> refusal = prepare_site(call, code);
+      if (refusal && unprovided) refusal = *unprovided + "; " + *refusal;
+      if (refusal) code_->host_called.push_back({step_, call.op, *refusal});
+    }
     finish_call(std::move(code));
     return {};
+  }
+
+  // What keeps the provider from making the call; nothing where there is no provider.
+  std::optional<std::string> prepare_native(const plan::CallStep& call, CallCode& code) {
+    if (!code_->engine.native) return std::nullopt;
+    Result<native::CallSite> site =
+        native::CallSite::prepare(*code_->engine.native, plan_, call, code_->engine.freezes_parameters);
+    if (!site.ok()) return site.error().message;
+    if (code_->tensors[code.results[0]].stage > current_stage_)
+      return std::string("the sizes of its result are not known before the call");
+    for (const plan::Arg& arg : call.args) collect_operands(arg, code.operands);
+    code.native = std::move(*site);
+    return std::nullopt;
+  }
+
+  Status check_host_calls() const {
+    if (code_->engine.has_host_calls || is_description()) return {};
+    Diagnostic error = diagnostic("unsupported", "the plan makes calls that nothing here can make");
+    for (const PreparedPlan::HostCalledOp& call : code_->host_called)
+      error.notes.push_back(fmt::format("step {}: {}: {}", call.step, call.op, call.reason));
+    for (const CallCode& call : code_->calls)
+      if (call.callable)
+        error.notes.push_back(fmt::format("step {}: {}: only Python can make it", call.step, call.name));
+    if (error.notes.empty()) return {};
+    return error;
   }
 
   std::optional<std::string> prepare_site(const plan::CallStep& call, CallCode& code) {
@@ -337,7 +369,7 @@ class Compiler {
   void finish_call(CallCode code) {
     for (uint32_t operand : code.operands) use(operand);
     // What the embedder is given it may keep, so it must not be memory that the next call reuses.
-    if (!code.site)
+    if (!code.site && !code.native)
       for (uint32_t operand : code.operands) {
         own(operand);
         code_->tensors[code_->tensors[operand].root].escapes = true;

@@ -10,6 +10,7 @@ struct PreparedPlan::Impl {
   std::unique_ptr<Code> code;
   Spares<Frame> idle;
   std::atomic<int64_t> last_arena_bytes{0};
+  std::atomic<uint64_t> generation{0};  // of the parameters' elements
 
   std::unique_ptr<Frame> take_frame() {
     if (std::unique_ptr<Frame> idle_frame = idle.take()) return idle_frame;
@@ -46,6 +47,7 @@ const plan::Plan& PreparedPlan::plan() const { return impl_->code->plan; }
 const std::vector<PreparedPlan::HostCalledOp>& PreparedPlan::host_called_ops() const {
   return impl_->code->host_called;
 }
+void PreparedPlan::parameters_changed() const { impl_->generation.fetch_add(1, std::memory_order_relaxed); }
 bool PreparedPlan::is_brief() const { return impl_->code->is_brief; }
 int64_t PreparedPlan::last_arena_bytes() const {
   return impl_->last_arena_bytes.load(std::memory_order_relaxed);
@@ -58,6 +60,7 @@ std::optional<RunError> PreparedPlan::run(std::span<const InputValue> inputs, st
   for (Output& output : outputs) output.drop();
   std::optional<RunError> error;
   {
+    frame->generation = impl_->generation.load(std::memory_order_relaxed);
     Run run(*impl_->code, *frame, inputs, host);
     if (!(run.enter() && run.execute() && run.give_outputs(outputs))) error = std::move(run.error);
     if (frame->arena)

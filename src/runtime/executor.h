@@ -11,8 +11,8 @@
 // every input has been checked against its type. Errors are values; after one, `outputs` holds nothing.
 //
 // libtorch is optional. With it (`Engine::torch`), tensors of called operators and outputs are its tensors
-// and launches use its thread pool; without it a plan that calls operators needs a HostCalls, launches are
-// serial and outputs are DLPack tensors.
+// and launches use its thread pool. Without it outputs are DLPack tensors, launches use `Engine::threads`,
+// and called operators need a provider (`Engine::native`, docs/native.md) or a HostCalls.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,15 @@
 #include "plan/plan.h"
 #include "runtime/dlpack.h"
 #include "runtime/pool.h"
+#include "runtime/tensor_view.h"
+#include "runtime/threads.h"
 #include "runtime/torch/tensor.h"
 
 namespace jumar::runtime {
+
+namespace native {
+class Provider;
+}
 
 // A compiled kernel: works on units [begin, end). `args` holds 8-byte words: the tensors' pointers, the
 // address of an IndexStatus where the launch checks indices, the int64 arguments, then the doubles.
@@ -42,16 +48,6 @@ struct IndexStatus {
   int64_t flag = 0;
   int64_t index = 0;
   int64_t size = 0;
-};
-
-// Borrowed: valid during the call it is passed to.
-struct TensorView {
-  void* data = nullptr;  // the first element: offsets are applied
-  ir::DType dtype = ir::DType::kF32;
-  int32_t rank = 0;
-  const int64_t* sizes = nullptr;
-  const int64_t* strides = nullptr;  // in elements; null means contiguous
-  int32_t device_type = kDlCpu;      // DLPack's number
 };
 
 struct InputValue {
@@ -168,6 +164,15 @@ struct Engine {
   std::shared_ptr<Pool> pool;                  // needed
   const torch::Api* torch = nullptr;           // torch::Api::load(), outlives all plans and results; or null
   int64_t torch_output_limit_bytes = 1 << 20;  // outputs below come from libtorch's allocator
+  // Makes the calls that it can; or null.
+  std::shared_ptr<const native::Provider> native;
+  // Of launches where there is no libtorch. Null: those of the provider, and none without one.
+  std::shared_ptr<Threads> threads;
+  // Whether run() is given a HostCalls when the plan needs one. Otherwise a plan that needs one is refused.
+  bool has_host_calls = true;
+  // The embedder promises that between two calls of PreparedPlan::parameters_changed() a parameter that is at
+  // the same address has the same elements. The provider may then keep them in another layout.
+  bool freezes_parameters = false;
 };
 
 class PreparedPlan {
@@ -191,6 +196,10 @@ class PreparedPlan {
   // `outputs` has output_count() elements. `host` may be null when the plan needs none.
   std::optional<RunError> run(std::span<const InputValue> inputs, std::span<Output> outputs,
                               HostCalls* host) const;
+
+  // Ends what Engine::freezes_parameters promises: parameters may have other elements from the next call on.
+  // Calls that run meanwhile use the old or the new ones.
+  void parameters_changed() const;
 
   // Whether every call ends within some microseconds: it calls no operators and works on a few kilobytes.
   bool is_brief() const;

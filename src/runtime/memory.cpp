@@ -36,6 +36,38 @@ torch::Tensor fresh_tensor(const Engine& engine, ir::DType dtype, int64_t rank, 
   return torch::Tensor(api, handle);
 }
 
+bool handle_layout(const torch::Api& api, torch::Handle handle, TensorView& view) {
+  int32_t layout = 0;
+  int32_t code = 0;
+  int64_t rank = 0;
+  int64_t* sizes = nullptr;
+  int64_t* strides = nullptr;
+  int32_t device = 0;
+  bool ok =
+      api.aoti_torch_get_layout(handle, &layout) == 0 && layout == api.aoti_torch_layout_strided() &&
+      api.aoti_torch_get_dtype(handle, &code) == 0 && api.aoti_torch_get_dim(handle, &rank) == 0 &&
+      api.aoti_torch_get_sizes(handle, &sizes) == 0 && api.aoti_torch_get_strides(handle, &strides) == 0 &&
+      api.aoti_torch_get_device_type(handle, &device) == 0 && device == api.aoti_torch_device_type_cpu() &&
+      api.aoti_torch_get_data_ptr(handle, &view.data) == 0;
+  std::optional<ir::DType> dtype = ir::dtype_from_c10(code);
+  if (!ok || !dtype) return false;
+  view.dtype = *dtype;
+  view.rank = static_cast<int32_t>(rank);
+  view.sizes = sizes;
+  view.strides = strides;
+  view.device_type = kDlCpu;
+  return true;
+}
+
+int64_t extent_bytes(const TensorView& view) {
+  int64_t elements = 1;
+  for (int32_t k = 0; k < view.rank; ++k) {
+    if (view.sizes[k] == 0) return 0;
+    elements += (view.sizes[k] - 1) * view.strides[k];
+  }
+  return elements * ir::dtype_bytes(view.dtype);
+}
+
 void copy_elements(const TensorView& from, const TensorView& to) {
   size_t bytes = static_cast<size_t>(ir::dtype_bytes(from.dtype));
   int64_t count = 1;

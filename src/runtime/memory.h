@@ -23,6 +23,14 @@ HostReference owned(HostObject host);
 // when there is no memory.
 torch::Tensor fresh_tensor(const Engine& engine, ir::DType dtype, int64_t rank, const int64_t* sizes,
                            const int64_t* strides, int64_t bytes);
+// The layout of a libtorch tensor, and where its first element is; borrowed from the tensor. False for what
+// is no strided tensor on the CPU.
+bool handle_layout(const torch::Api& api, torch::Handle handle, TensorView& view);
+// A result of fresh memory, with the view of it; false when there is none.
+bool fresh_output(const Engine& engine, ir::DType dtype, const std::vector<int64_t>& sizes,
+                  const std::vector<int64_t>& strides, Output& output, TensorView& view);
+// Bytes from a tensor's first element to the end of its last.
+int64_t extent_bytes(const TensorView& view);
 // Copies the elements of one layout to another; sizes are equal.
 void copy_elements(const TensorView& from, const TensorView& to);
 // Whether a tensor with these strides has its elements where `wanted` says: strides of dimensions of size 1,

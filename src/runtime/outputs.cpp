@@ -1,4 +1,5 @@
 #include "runtime/run.h"
+#include "runtime/torch/c_api.h"
 
 namespace jumar::runtime {
 namespace {
@@ -16,7 +17,45 @@ void delete_managed(DLManagedTensorVersioned* managed) {
   delete owner;
 }
 
+// `block` is a reference that the tensor takes over; the view's first element lies in it.
+DLManagedTensorVersioned* managed_tensor(SharedBlock* block, const TensorView& view) {
+  auto* owner = new ManagedTensor{{}, block, {view.sizes, view.sizes + view.rank}};
+  owner->dims.insert(owner->dims.end(), view.strides, view.strides + view.rank);
+  DLManagedTensorVersioned& managed = owner->managed;
+  managed.version = {1, 0};
+  managed.manager_ctx = owner;
+  managed.deleter = delete_managed;
+  managed.dl_tensor = {view.data,
+                       {kDlCpu, 0},
+                       view.rank,
+                       dl_dtype(view.dtype),
+                       owner->dims.data(),
+                       owner->dims.data() + view.rank,
+                       0};
+  return &managed;
+}
+
 }  // namespace
+
+bool fresh_output(const Engine& engine, ir::DType dtype, const std::vector<int64_t>& sizes,
+                  const std::vector<int64_t>& strides, Output& output, TensorView& view) {
+  output.drop();
+  view = {nullptr, dtype, static_cast<int32_t>(sizes.size()), sizes.data(), strides.data(), kDlCpu};
+  const int64_t bytes = extent_bytes(view);
+  output.dtype = dtype;
+  if (engine.torch != nullptr) {
+    output.tensor = fresh_tensor(engine, dtype, view.rank, view.sizes, view.strides, bytes);
+    if (!output.tensor) return false;
+    output.kind = Output::Kind::kTensor;
+    return engine.torch->aoti_torch_get_data_ptr(output.tensor.get(), &view.data) == 0;
+  }
+  Block block = engine.pool->take(bytes);
+  if (!block) return false;
+  view.data = block.data();
+  output.managed = managed_tensor(new SharedBlock{std::move(block), 1}, view);
+  output.kind = Output::Kind::kManaged;
+  return true;
+}
 
 Output& Output::operator=(Output&& other) noexcept {
   if (this == &other) return *this;
@@ -117,21 +156,9 @@ bool Run::give_managed(uint32_t tensor, Output& output) {
   SharedBlock* block = frame_.tensors[t.root].block;
   CHECK(block != nullptr, "%{} has no memory", name_of(tensor));
   block->references.fetch_add(1, std::memory_order_relaxed);
-  auto* owner = new ManagedTensor{{}, block, {sizes(tensor), sizes(tensor) + 2 * t.rank}};
-  DLManagedTensorVersioned& managed = owner->managed;
-  managed.version = {1, 0};
-  managed.manager_ctx = owner;
-  managed.deleter = delete_managed;
-  managed.dl_tensor = {data_of(tensor),
-                       {kDlCpu, 0},
-                       static_cast<int32_t>(t.rank),
-                       dl_dtype(t.dtype),
-                       owner->dims.data(),
-                       owner->dims.data() + t.rank,
-                       0};
   output.kind = Output::Kind::kManaged;
   output.dtype = t.dtype;
-  output.managed = &managed;
+  output.managed = managed_tensor(block, view_of(tensor));
   return true;
 }
 

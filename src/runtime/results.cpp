@@ -5,28 +5,7 @@
 namespace jumar::runtime {
 
 bool Run::handle_layout(torch::Handle handle, TensorView& view) const {
-  int32_t layout = 0;
-  int32_t code = 0;
-  int64_t rank = 0;
-  int64_t* sizes = nullptr;
-  int64_t* strides = nullptr;
-  int32_t device = 0;
-  bool ok =
-      torch_->aoti_torch_get_layout(handle, &layout) == 0 && layout == torch_->aoti_torch_layout_strided() &&
-      torch_->aoti_torch_get_dtype(handle, &code) == 0 && torch_->aoti_torch_get_dim(handle, &rank) == 0 &&
-      torch_->aoti_torch_get_sizes(handle, &sizes) == 0 &&
-      torch_->aoti_torch_get_strides(handle, &strides) == 0 &&
-      torch_->aoti_torch_get_device_type(handle, &device) == 0 &&
-      device == torch_->aoti_torch_device_type_cpu() &&
-      torch_->aoti_torch_get_data_ptr(handle, &view.data) == 0;
-  std::optional<ir::DType> dtype = ir::dtype_from_c10(code);
-  if (!ok || !dtype) return false;
-  view.dtype = *dtype;
-  view.rank = static_cast<int32_t>(rank);
-  view.sizes = sizes;
-  view.strides = strides;
-  view.device_type = kDlCpu;
-  return true;
+  return runtime::handle_layout(*torch_, handle, view);
 }
 
 // What a called operator really returned.
@@ -34,6 +13,11 @@ bool Run::real_layout(uint32_t tensor, TensorView& view) {
   TensorState& state = frame_.tensors[tensor];
   if (state.host.object) {
     view = state.host_view;
+    return true;
+  }
+  // A provider's result is memory of the call's own.
+  if (state.block) {
+    view = view_of(tensor);
     return true;
   }
   CHECK(static_cast<bool>(state.handle), "%{} has no result", name_of(tensor));

@@ -37,10 +37,12 @@ struct Frame {
   Block arena;
   std::vector<uint64_t> words;
   IndexStatus status;
-  uint32_t threads = 0;  // of libtorch, during a call; 0 before it is asked
+  uint64_t generation = 0;  // of the parameters' elements, when the call began
+  uint32_t threads = 0;     // of libtorch, during a call; 0 before it is asked
   // Scratch of calls.
   std::vector<torch::Handle> handles;
   std::vector<torch::Tensor> temporaries;
+  std::vector<TensorView> operands;
   torch::CallResults results;
 };
 
@@ -89,6 +91,7 @@ class Run {
   void release_root(uint32_t tensor);
   // calls.cpp
   bool call(const CallCode& call);
+  bool call_native(const CallCode& call);
   bool call_site(const CallCode& call, bool& done);
   bool add_targets(const CallCode& call);
   bool check_targets(const CallCode& call);

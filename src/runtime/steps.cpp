@@ -85,6 +85,10 @@ bool Run::run_units(const LaunchCode& launch, int64_t begin, int64_t end, int64_
     return true;
   }
   KernelCall call{launch.kernel, args};
+  if (!torch_) {
+    code_.threads->parallel_for(begin, end, grain, run_range, &call);
+    return true;
+  }
   if (torch_->torch_parallel_for(begin, end, grain, run_range, &call) == 0) return true;
   return fail(RunError::Kind::kOpFailed,
               fmt::format("libtorch's thread pool failed in @{}", launch.source->kernel), launch.step);
@@ -92,7 +96,7 @@ bool Run::run_units(const LaunchCode& launch, int64_t begin, int64_t end, int64_
 
 // libtorch is asked once per call, and only where a launch is worth a second thread.
 bool Run::has_threads() {
-  if (!torch_) return false;
+  if (!torch_) return code_.threads != nullptr;
   if (frame_.threads == 0 && torch_->torch_get_num_threads(&frame_.threads) != 0) frame_.threads = 1;
   return frame_.threads > 1;
 }

@@ -17,7 +17,7 @@ _MUTATION = re.compile(r"^# result (\d+) is the new value of input (\d+) ", re.M
 _CONSTANT = re.compile(r"^# argument (\d+) '[^']*' is always ", re.MULTILINE)
 
 
-def _command() -> list[str]:
+def command() -> list[str]:
     """The built tool where there is one: it starts without Python."""
     built = sorted(str(path) for path in _ROOT.glob("build*/tools/jumar"))
     return built[:1] or [sys.executable, "-m", "jumar"]
@@ -25,8 +25,8 @@ def _command() -> list[str]:
 
 def import_text(path: str | Path, *arguments: str) -> str:
     """What `jumar opt` prints for an archive."""
-    command = [*_command(), "opt", str(path), "--from=pt2", *arguments]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    words = [*command(), "opt", str(path), "--from=pt2", *arguments]
+    result = subprocess.run(words, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise RuntimeError(result.stderr)
     return result.stdout

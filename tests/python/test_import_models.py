@@ -1,4 +1,5 @@
-"""The nine models as archives, with fixed and with dynamic sizes, imported and compared with eager PyTorch."""
+"""The nine models as archives, with fixed and with dynamic sizes, imported and run, and compiled to packages and run
+by torch's own loader; both compared with eager PyTorch."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import pytest
 import torch
 from exporting import ImportedModule, save
 from models import MODELS
+from compiling import compile_archive
 from torch.export import Dim
 
 pytest.importorskip("jumar._native", reason="the extension is not built")
@@ -34,6 +36,10 @@ def test_models(name, sizes, tmp_path):
     path = save(model, (x,), dynamic_shapes=dims, path=tmp_path / f"{name}.pt2")
     run = ImportedModule(path)
     assert not run.mutations
+    compile_archive(path, "-o", str(tmp_path / "package.pt2"))
+    package = torch._inductor.aoti_load_package(str(tmp_path / "package.pt2"))
     for arguments in [x] if sizes == "fixed" else [x, other_size(x)]:
         with torch.no_grad():
-            assert_near(run(arguments), model(arguments))
+            expected = model(arguments)
+            assert_near(run(arguments), expected)
+            assert_near(package(arguments), expected)

@@ -7,6 +7,7 @@
 #include "driver/c_api/program.h"
 #include "driver/cli.h"
 #include "driver/context.h"
+#include "driver/package.h"
 #include "driver/stages.h"
 #include "jumar/jumar.h"
 
@@ -83,6 +84,28 @@ jumar_error* jumar_compile(jumar_context* context, const char* text, size_t leng
   return driver::guarded(compile, [&](const std::string& message) {
     const Result<Options> resolved = options_of(*context, options);
     return resolved.ok() ? driver::write_reproducer(*resolved, graph, message) : std::string();
+  });
+}
+
+jumar_error* jumar_compile_package(jumar_context* context, const char* archive, const char* model,
+                                   const char* output, const char* options,
+                                   void (*progress)(void* user, const char* stage), void* user,
+                                   jumar_text** report) {
+  return driver::guarded([&]() -> jumar_error* {
+    const Result<Options> resolved = options_of(*context, options);
+    if (!resolved.ok()) return driver::new_error(resolved.error());
+    driver::PackageRequest request;
+    request.archive = archive;
+    request.model = model != nullptr ? model : "";
+    request.output = output;
+    if (progress != nullptr) {
+      request.progress = [&](std::string_view stage) { progress(user, std::string(stage).c_str()); };
+    }
+    driver::Report made;
+    const Result<driver::PackageSummary> summary = driver::compile_package(request, *resolved, made);
+    if (!summary.ok()) return driver::new_error(summary.error());
+    *report = new jumar_text{driver::json(made, driver::json_body(made))};
+    return nullptr;
   });
 }
 

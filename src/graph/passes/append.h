@@ -7,7 +7,7 @@
 
 namespace jumar::graph {
 
-// Makes sure that the graph has the schema of `op`: clone, view, permute, mm or addmm.
+// Makes sure that the graph has the schema of `op`, one of the operators that passes make.
 void add_schema(Graph& graph, const std::string& op);
 // A node at the end of the program with one result, whose name is made unique.
 ValueId appended(Graph& graph, const std::string& op, ArgList args, const std::string& name,

@@ -1,4 +1,4 @@
-#include "import/zip.h"
+#include "support/zip.h"
 
 #include <gtest/gtest.h>
 

@@ -15,7 +15,7 @@
 
 #include "support/result.h"
 
-namespace jumar::import {
+namespace jumar {
 
 class MappedFile {
  public:
@@ -33,4 +33,4 @@ class MappedFile {
   size_t size_;
 };
 
-}  // namespace jumar::import
+}  // namespace jumar

@@ -1,11 +1,11 @@
-#include "import/zip.h"
+#include "support/zip.h"
 
 #include <zlib.h>
 
 #include <algorithm>
 #include <optional>
 
-namespace jumar::import {
+namespace jumar {
 namespace {
 
 using Bytes = std::span<const uint8_t>;
@@ -221,4 +221,4 @@ Status check_sum(const ZipEntry& entry, const std::string& name) {
                     entry.crc);
 }
 
-}  // namespace jumar::import
+}  // namespace jumar

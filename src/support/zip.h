@@ -18,7 +18,7 @@
 
 #include "support/result.h"
 
-namespace jumar::import {
+namespace jumar {
 
 struct ZipEntry {
   std::span<const uint8_t> bytes;
@@ -47,4 +47,4 @@ class ZipArchive {
 // Nothing, or that the entry's bytes are not those that were written. Reads all of them.
 Status check_sum(const ZipEntry& entry, const std::string& name);
 
-}  // namespace jumar::import
+}  // namespace jumar

@@ -1,4 +1,4 @@
-#include "import/mapped_file.h"
+#include "support/mapped_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace jumar::import {
+namespace jumar {
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -31,4 +31,4 @@ MappedFile::~MappedFile() {
   if (size_ > 0) ::munmap(const_cast<uint8_t*>(data_), size_);
 }
 
-}  // namespace jumar::import
+}  // namespace jumar

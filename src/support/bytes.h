@@ -7,8 +7,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
-namespace jumar::driver {
+namespace jumar {
 
 class ByteWriter {
  public:
@@ -47,4 +48,4 @@ class ByteReader {
   std::string_view bytes_;
 };
 
-}  // namespace jumar::driver
+}  // namespace jumar

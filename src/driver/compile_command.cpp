@@ -1,0 +1,79 @@
+#include "driver/compile_command.h"
+
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "driver/package.h"
+
+namespace jumar::driver {
+namespace {
+
+constexpr std::string_view kEnding = ".pt2";
+
+std::string default_output(std::string_view input) {
+  if (input.ends_with(kEnding)) input.remove_suffix(kEnding.size());
+  return std::string(input) + ".jumar.pt2";
+}
+
+// "1.2 MB"
+std::string size_text(uint64_t bytes) {
+  if (bytes < 1000) return fmt::format("{} bytes", bytes);
+  if (bytes < 1000000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+// One line that is rewritten, on a terminal only.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool shows) : shows_(shows) {}
+  ~ProgressLine() {
+    if (shows_) std::fputs("\r\033[K", stderr);
+  }
+  void tell(std::string_view stage) {
+    if (shows_) std::fprintf(stderr, "\r\033[K%.*s ...", static_cast<int>(stage.size()), stage.data());
+  }
+
+ private:
+  bool shows_;
+};
+
+}  // namespace
+
+Status compile_command(const CompileArguments& arguments, const Options& base) {
+  std::vector<std::string> given = arguments.options;
+  if (!arguments.cpu.empty()) given.push_back("cpu=" + (arguments.cpu == "native" ? "host" : arguments.cpu));
+  if (!arguments.provider.empty()) given.push_back("provider=" + arguments.provider);
+  JUMAR_ASSIGN(const Options options, base.with(fmt::format("{}", fmt::join(given, "\n"))));
+  PackageRequest request;
+  request.archive = arguments.input;
+  request.model = arguments.model;
+  request.output = arguments.output.empty() ? default_output(arguments.input) : arguments.output;
+  const auto begin = std::chrono::steady_clock::now();
+  Report report;
+  PackageSummary made;
+  {
+    ProgressLine line(::isatty(STDERR_FILENO) == 1);
+    request.progress = [&](std::string_view stage) { line.tell(stage); };
+    JUMAR_ASSIGN(made, compile_package(request, options, report));
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  if (arguments.time) {
+    for (const Report::Stage& stage : report.stages) {
+      const std::string line = fmt::format("{:8.2f} ms  {}\n", stage.ms, stage.name);
+      std::fwrite(line.data(), 1, line.size(), stderr);
+    }
+  }
+  size_t calls = 0;
+  for (const Report::Call& call : report.calls) calls += call.count;
+  const std::string text =
+      fmt::format("{}: {} kernels and {} at load, {} calls, weights {}, package {}, {:.2f} s\n",
+                  request.output, made.kernels, made.folding_kernels, calls, size_text(made.weights_bytes),
+                  size_text(made.package_bytes), seconds.count());
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return {};
+}
+
+}  // namespace jumar::driver

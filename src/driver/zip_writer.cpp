@@ -1,0 +1,171 @@
+#include "driver/zip_writer.h"
+
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+namespace jumar::driver {
+namespace {
+
+// Numbers of PKWARE's APPNOTE.TXT 6.3.
+constexpr uint32_t kLocalSignature = 0x04034b50;
+constexpr uint32_t kCentralSignature = 0x02014b50;
+constexpr uint32_t kEndSignature = 0x06054b50;
+constexpr uint32_t kEnd64Signature = 0x06064b50;
+constexpr uint32_t kLocator64Signature = 0x07064b50;
+constexpr uint16_t kVersionStored = 10;
+constexpr uint16_t kVersion64 = 45;
+constexpr uint16_t kUtf8Names = 1 << 11;
+constexpr uint16_t kDate = 0x21;  // the first that the format has: 1 January 1980
+constexpr uint16_t kExtra64 = 1;
+constexpr uint16_t kExtraPadding = 0x4246;  // as torch's own writer calls its padding
+constexpr uint64_t kLimit32 = 0xffffffff;
+constexpr uint64_t kLimit16 = 0xffff;
+constexpr size_t kLocalBytes = 30;
+constexpr size_t kLocalExtra64Bytes = 20;
+constexpr size_t kExtraHeadBytes = 4;
+// zlib counts in 32 bits.
+constexpr size_t kCrcBlockBytes = size_t{1} << 30;
+
+class Bytes {
+ public:
+  template <class T>
+  Bytes& add(T value) {
+    for (size_t k = 0; k < sizeof value; ++k) {
+      out_.push_back(static_cast<char>((static_cast<uint64_t>(value) >> (8 * k)) & 0xff));
+    }
+    return *this;
+  }
+  Bytes& add32(uint64_t value) { return add(static_cast<uint32_t>(std::min(value, kLimit32))); }
+  Bytes& add16(uint64_t value) { return add(static_cast<uint16_t>(std::min(value, kLimit16))); }
+  Bytes& text(std::string_view value) {
+    out_.append(value);
+    return *this;
+  }
+  std::string take() { return std::move(out_); }
+  size_t size() const { return out_.size(); }
+
+ private:
+  std::string out_;
+};
+
+uint32_t crc_of(uint32_t crc, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::string_view block = bytes.substr(0, kCrcBlockBytes);
+    crc = static_cast<uint32_t>(
+        ::crc32(crc, reinterpret_cast<const Bytef*>(block.data()), static_cast<uInt>(block.size())));
+    bytes.remove_prefix(block.size());
+  }
+  return crc;
+}
+
+}  // namespace
+
+Result<ZipWriter> ZipWriter::create(const std::string& path) {
+  std::string temporary = path + ".XXXXXX";
+  const int descriptor = ::mkstemp(temporary.data());
+  if (descriptor < 0) return diagnostic("io", "cannot write '{}': {}", path, std::strerror(errno));
+  // What the process's mask would have given a new file.
+  std::error_code ignored;
+  const auto mask = static_cast<std::filesystem::perms>(0644);
+  std::filesystem::permissions(temporary, mask, ignored);
+  std::FILE* file = ::fdopen(descriptor, "wb");
+  if (file == nullptr) {
+    ::close(descriptor);
+    ::unlink(temporary.c_str());
+    return diagnostic("io", "cannot write '{}': {}", path, std::strerror(errno));
+  }
+  return ZipWriter(path, std::move(temporary), file);
+}
+
+ZipWriter::ZipWriter(ZipWriter&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      file_(std::move(other.file_)),
+      offset_(other.offset_),
+      entries_(std::move(other.entries_)) {}
+
+ZipWriter::~ZipWriter() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+Status ZipWriter::write(std::string_view bytes) {
+  offset_ += bytes.size();
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) == bytes.size()) return {};
+  return diagnostic("io", "cannot write '{}': {}", path_, std::strerror(errno));
+}
+
+// The padding after a name is as long as brings the entry's bytes to a multiple of the alignment.
+std::string ZipWriter::local_header(const Entry& entry) const {
+  const bool is_large = entry.bytes >= kLimit32;
+  const size_t fixed =
+      kLocalBytes + entry.name.size() + (is_large ? kLocalExtra64Bytes : 0) + kExtraHeadBytes;
+  const uint64_t unaligned = entry.offset + fixed;
+  const uint64_t padding = (kAlignmentBytes - unaligned % kAlignmentBytes) % kAlignmentBytes;
+  const uint64_t extra = (is_large ? kLocalExtra64Bytes : 0) + kExtraHeadBytes + padding;
+  Bytes out;
+  out.add(kLocalSignature).add(is_large ? kVersion64 : kVersionStored).add(kUtf8Names).add(uint16_t{0});
+  out.add(uint16_t{0}).add(kDate).add(entry.crc);
+  out.add32(is_large ? kLimit32 : entry.bytes).add32(is_large ? kLimit32 : entry.bytes);
+  out.add16(entry.name.size()).add16(extra).text(entry.name);
+  if (is_large) out.add(kExtra64).add(uint16_t{16}).add(entry.bytes).add(entry.bytes);
+  out.add(kExtraPadding).add16(padding).text(std::string(padding, '\0'));
+  return out.take();
+}
+
+Status ZipWriter::add(const std::string& name, std::span<const std::string_view> pieces) {
+  Entry entry{name, static_cast<uint32_t>(::crc32(0, nullptr, 0)), 0, offset_};
+  for (const std::string_view piece : pieces) {
+    entry.bytes += piece.size();
+    entry.crc = crc_of(entry.crc, piece);
+  }
+  JUMAR_RETURN_IF_ERROR(write(local_header(entry)));
+  for (const std::string_view piece : pieces) JUMAR_RETURN_IF_ERROR(write(piece));
+  entries_.push_back(std::move(entry));
+  return {};
+}
+
+std::string ZipWriter::directory() const {
+  Bytes out;
+  for (const Entry& entry : entries_) {
+    Bytes extra;
+    if (entry.bytes >= kLimit32) extra.add(entry.bytes).add(entry.bytes);
+    if (entry.offset >= kLimit32) extra.add(entry.offset);
+    const bool is_large = extra.size() > 0;
+    const uint16_t version = is_large ? kVersion64 : kVersionStored;
+    out.add(kCentralSignature).add(version).add(version).add(kUtf8Names).add(uint16_t{0}).add(uint16_t{0});
+    out.add(kDate).add(entry.crc).add32(entry.bytes).add32(entry.bytes).add16(entry.name.size());
+    out.add16(is_large ? extra.size() + kExtraHeadBytes : 0).add(uint16_t{0}).add(uint16_t{0});
+    out.add(uint16_t{0}).add(uint32_t{0}).add32(entry.offset).text(entry.name);
+    if (is_large) out.add(kExtra64).add16(extra.size()).text(extra.take());
+  }
+  const uint64_t size = out.size();
+  const uint64_t count = entries_.size();
+  if (count >= kLimit16 || size >= kLimit32 || offset_ >= kLimit32) {
+    const uint64_t end = offset_ + size;
+    out.add(kEnd64Signature).add(uint64_t{44}).add(kVersion64).add(kVersion64).add(uint32_t{0});
+    out.add(uint32_t{0}).add(count).add(count).add(size).add(offset_);
+    out.add(kLocator64Signature).add(uint32_t{0}).add(end).add(uint32_t{1});
+  }
+  out.add(kEndSignature).add(uint16_t{0}).add(uint16_t{0}).add16(count).add16(count).add32(size);
+  out.add32(offset_).add(uint16_t{0});
+  return out.take();
+}
+
+Status ZipWriter::finish() {
+  JUMAR_RETURN_IF_ERROR(write(directory()));
+  std::FILE* file = file_.release();
+  const bool flushed = std::fflush(file) == 0;
+  const bool closed = std::fclose(file) == 0;
+  if (!flushed || !closed || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    return diagnostic("io", "cannot write '{}': {}", path_, std::strerror(errno));
+  }
+  temporary_.clear();
+  return {};
+}
+
+}  // namespace jumar::driver

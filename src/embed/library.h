@@ -1,0 +1,41 @@
+// The library of a package, loaded without unpacking the package.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "jumar/model.h"
+#include "support/result.h"
+
+namespace jumar::embed {
+
+// A package's library in this process; unloaded by the destructor.
+class Library {
+ public:
+  // `image` is the ELF file without the weights after it.
+  static jumar::Result<std::shared_ptr<const Library>> load(std::span<const uint8_t> image,
+                                                            const std::string& package);
+  ~Library();
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  const jumar_model_api& api() const { return *api_; }
+
+ private:
+  Library(void* handle, const jumar_model_api* api) : handle_(handle), api_(api) {}
+  void* handle_;
+  const jumar_model_api* api_;
+};
+
+// Where a package has its library and its weights.
+struct PackageParts {
+  std::span<const uint8_t> library;  // with the weights
+  std::span<const uint8_t> image;    // without
+};
+
+// `file` names the package in messages; `model` may be empty where there is one model.
+jumar::Result<PackageParts> package_parts(std::span<const uint8_t> bytes, const std::string& file,
+                                          const std::string& model);
+
+}  // namespace jumar::embed
