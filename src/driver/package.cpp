@@ -4,11 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
 #include <set>
 
 #include "driver/build_id.h"
@@ -16,6 +12,8 @@
 #include "driver/compile_graph.h"
 #include "driver/link/package_object.h"
 #include "driver/link/shared_library.h"
+#include "driver/scratch_directory.h"
+#include "driver/weight_layout.h"
 #include "driver/zip_writer.h"
 #include "graph/passes/split_constants.h"
 #include "plan/binary.h"
@@ -34,57 +32,6 @@ constexpr std::string_view kBase = "model.wrapper";
 constexpr plan::WriteOptions kInPackage = {.origins = false};
 // Before the names of the folding plan's kernels.
 constexpr const char* kFolding = "fold_";
-
-// A folder of its own under the system's temporary one, gone with the object.
-class Scratch {
- public:
-  static Result<Scratch> create() {
-    std::error_code error;
-    std::filesystem::path folder = std::filesystem::temp_directory_path(error);
-    std::string name = (folder / "jumar-XXXXXX").string();
-    if (error || ::mkdtemp(name.data()) == nullptr) {
-      return diagnostic("io", "cannot make a folder in '{}'", folder.string());
-    }
-    return Scratch(std::move(name));
-  }
-  Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  ~Scratch() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  explicit Scratch(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
-
-// Storages in the order of their first use, each once, and where each begins.
-struct WeightLayout {
-  std::vector<std::string_view> pieces;     // storages and the zeros between them
-  std::map<std::string, uint64_t> offsets;  // by the archive's entry
-  uint64_t bytes = 0;
-
-  static constexpr char kZeros[package::kWeightsAlignmentBytes] = {};
-  void align() {
-    const uint64_t over = bytes % package::kWeightsAlignmentBytes;
-    if (over != 0) add({kZeros, package::kWeightsAlignmentBytes - over});
-  }
-  void add(std::string_view piece) {
-    pieces.push_back(piece);
-    bytes += piece.size();
-  }
-};
-
-WeightLayout weight_layout(const std::vector<import::Weight>& weights) {
-  WeightLayout out;
-  for (const import::Weight& weight : weights) {
-    if (!out.offsets.try_emplace(weight.path, out.bytes).second) continue;
-    out.add({reinterpret_cast<const char*>(weight.storage.data()), weight.storage.size()});
-    out.align();
-  }
-  return out;
-}
 
 // An identifier made of a name, different from all others.
 std::string identifier(std::string_view name, std::set<std::string>& taken) {
@@ -167,8 +114,7 @@ class PackageWriter {
       constant.dtype = weight.type.dtype;
       constant.sizes = constants_of(weight.type.sizes);
       constant.strides = constants_of(weight.type.strides);
-      constant.offset_bytes = weights_.offsets.at(weight.path) +
-                              static_cast<uint64_t>(weight.storage_offset * ir::dtype_bytes(constant.dtype));
+      constant.offset_bytes = weights_.offset_of(weight);
     }
     manifest_.in_spec = model_.in_spec;
     manifest_.out_spec = model_.out_spec;
@@ -210,13 +156,10 @@ class PackageWriter {
     }
     const std::vector<uint8_t> data = link::package_object(target_, pieces);
     objects.emplace_back(reinterpret_cast<const char*>(data.data()), data.size());
-    JUMAR_ASSIGN(const Scratch scratch, Scratch::create());
+    JUMAR_ASSIGN(const ScratchDirectory scratch, ScratchDirectory::create(options_.resolved_temporary_dir()));
     const std::string path = scratch.path() + "/model.so";
     JUMAR_RETURN_IF_ERROR(link::link_shared_library({objects, path, scratch.path()}));
-    std::ifstream file(path, std::ios::binary);
-    std::string bytes(std::istreambuf_iterator<char>(file), {});
-    if (!file && !file.eof()) return diagnostic("io", "cannot read '{}'", path);
-    return bytes;
+    return bytes_of_file(path);
   }
 
   Result<uint64_t> write(const std::string& output, const std::string& library) const {
@@ -286,7 +229,8 @@ class PackageWriter {
 
 }  // namespace
 
-Result<PackageSummary> compile_package(const PackageRequest& request, const Options& options, Report& report) {
+Result<PackageSummary> compile_package(const PackageRequest& request, const Options& options,
+                                       Report& report) {
   const auto tell = [&](std::string_view stage) {
     if (request.progress) request.progress(stage);
   };
