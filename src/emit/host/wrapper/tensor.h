@@ -15,7 +15,7 @@ namespace jumar::wrapper {
 
 struct Slot {
   Handle owned = nullptr;
-  bool is_given = false;  // an output of the call has it
+  int64_t last_output = -1;  // of the call's that have it
   Handle blob = nullptr;  // borrows `blob_data`
   void* blob_data = nullptr;
   int64_t blob_sizes[kMostDims];
