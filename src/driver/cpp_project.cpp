@@ -21,7 +21,7 @@ constexpr const char* kKernelFolder = "kernels";
 
 // {0}: the program's name, {1}: the object files.
 constexpr std::string_view kCMake =
-    R"(# Builds the shared library lib{0}.so. It needs no header of torch; its process must have loaded libtorch.
+    R"(# Builds lib{0}.so, without headers of torch. The process that loads it has loaded libtorch.
 cmake_minimum_required(VERSION 3.16)
 project({0} LANGUAGES CXX)
 if(NOT CMAKE_BUILD_TYPE)

@@ -188,3 +188,25 @@ def test_what_only_python_can_call_is_named(tmp_path):
     )
     assert result.returncode == 1
     assert "error[wrapper]: the plan has no C++ form" in result.stderr and "aten.scatter.value" in result.stderr
+
+
+GOLDEN = sorted((Path(__file__).resolve().parents[2] / "src/emit/host/test/cpp").glob("*"))
+
+
+@pytest.mark.parametrize("standard", ["c++17", "c++20"])
+def test_golden_sources_compile(standard, tmp_path):
+    """Without a warning, by the standard that the wrapper is written in and by a newer one."""
+    (tmp_path / "numbers.graph").write_text(GRAPH)
+    write_project(tmp_path / "numbers.graph", tmp_path / "source")  # for its wrapper.h
+    compiled = 0
+    for path in GOLDEN:
+        result = subprocess.run([*command(), "opt", "--to=cpp", str(path)], capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            assert path.name == "refused.plan", result.stderr
+            continue
+        (tmp_path / "program.cpp").write_text(result.stdout)
+        compiler = next(path for path in map(shutil.which, ("c++", "g++", "clang++")) if path)
+        flags = [f"-std={standard}", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path / 'source'}"]
+        run_command(compiler, *flags, str(tmp_path / "program.cpp"))
+        compiled += 1
+    assert compiled >= 4

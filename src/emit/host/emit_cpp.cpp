@@ -213,8 +213,8 @@ std::string header(const runtime::Code& code, const CppOptions& options, const s
       R"(/* The functions that lib{0}.so exports. Tensors are libtorch's AtenTensorHandle.
  *
 {1} *
- * Inputs are borrowed, results are the caller's. A model may be run by several threads at once. Functions that
- * fail write a message to `error`, which may be NULL. */
+ * Inputs are borrowed, results are the caller's. A model may be run by several threads at once. Functions
+ * that fail write a message to `error`, which may be NULL. */
 #ifndef {2}_MODEL_H_
 #define {2}_MODEL_H_
 
@@ -234,8 +234,8 @@ typedef union {0}_value {{
 /* `weights_file` NULL: weights.bin beside the library. NULL after a failure. */
 void* {0}_open(const char* weights_file, char* error, size_t error_bytes);
 /* 0 for success. */
-int32_t {0}_run(void* model, const {0}_value* inputs, size_t input_count, {0}_value* outputs, size_t output_count,
-                char* error, size_t error_bytes);
+int32_t {0}_run(void* model, const {0}_value* inputs, size_t input_count,
+                {0}_value* outputs, size_t output_count, char* error, size_t error_bytes);
 void {0}_close(void* model);
 
 #ifdef __cplusplus

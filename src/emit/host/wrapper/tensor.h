@@ -16,7 +16,7 @@ namespace jumar::wrapper {
 struct Slot {
   Handle owned = nullptr;
   int64_t last_output = -1;  // of the call's that have it
-  Handle blob = nullptr;  // borrows `blob_data`
+  Handle blob = nullptr;     // borrows `blob_data`
   void* blob_data = nullptr;
   int64_t blob_sizes[kMostDims];
   int64_t blob_strides[kMostDims];
