@@ -4,11 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
 #include <set>
 
 #include "driver/build_id.h"
@@ -20,6 +16,7 @@
 #include "driver/package_details.h"
 #include "driver/package_weights.h"
 #include "driver/proxy_nodes.h"
+#include "driver/scratch_directory.h"
 #include "driver/zip_writer.h"
 #include "graph/passes/lay_out_parameters.h"
 #include "graph/passes/split_constants.h"
@@ -41,30 +38,6 @@ constexpr std::string_view kTorch = "torch";  // the word of option provider
 constexpr plan::WriteOptions kInPackage = {.origins = false};
 // Before the names of the folding plan's kernels.
 constexpr const char* kFolding = "fold_";
-
-// A folder of its own under the system's temporary one, gone with the object.
-class Scratch {
- public:
-  static Result<Scratch> create() {
-    std::error_code error;
-    std::filesystem::path folder = std::filesystem::temp_directory_path(error);
-    std::string name = (folder / "jumar-XXXXXX").string();
-    if (error || ::mkdtemp(name.data()) == nullptr) {
-      return diagnostic("io", "cannot make a folder in '{}'", folder.string());
-    }
-    return Scratch(std::move(name));
-  }
-  Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  ~Scratch() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  explicit Scratch(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
 
 // An identifier made of a name, different from all others.
 std::string identifier(std::string_view name, std::set<std::string>& taken) {
@@ -200,13 +173,10 @@ class PackageWriter {
     const std::vector<uint8_t> data = link::package_object(target_, pieces);
     objects.emplace_back(reinterpret_cast<const char*>(data.data()), data.size());
     const bool needs_onednn = manifest_.provider != kTorch;
-    JUMAR_ASSIGN(const Scratch scratch, Scratch::create());
+    JUMAR_ASSIGN(const ScratchDirectory scratch, ScratchDirectory::create(options_.resolved_temporary_dir()));
     const std::string path = scratch.path() + "/model.so";
     JUMAR_RETURN_IF_ERROR(link::link_shared_library({needs_onednn, objects, path, scratch.path()}));
-    std::ifstream file(path, std::ios::binary);
-    std::string bytes(std::istreambuf_iterator<char>(file), {});
-    if (!file && !file.eof()) return diagnostic("io", "cannot read '{}'", path);
-    return bytes;
+    return bytes_of_file(path);
   }
 
   Result<uint64_t> write(const std::string& output, const std::string& library,
@@ -354,11 +324,7 @@ Status write_page(const PackageRequest& request, const jit::CpuTarget& target, c
                    fmt::format("jumar {} (build {})", kVersion, build_id()),
                    fmt::format("{}, {}-bit vectors", target.cpu, target.vector_bits), graph, parts.program,
                    parts.plan, report, hinted_sizes(parts.program)});
-  std::ofstream file(request.page, std::ios::binary);
-  file << page;
-  file.close();
-  if (!file) return diagnostic("io", "cannot write '{}'", request.page);
-  return {};
+  return write_file(request.page, page);
 }
 
 }  // namespace

@@ -206,8 +206,8 @@ class PreparedPlan {
   std::optional<RunError> run(std::span<const InputValue> inputs, std::span<Output> outputs,
                               HostCalls* host) const;
 
-  // Ends what Engine::freezes_parameters promises: called after elements of parameters were written, and before
-  // the next call. Calls that run while they are written use the old or the new ones.
+  // Ends what Engine::freezes_parameters promises: called after elements of parameters were written, and
+  // before the next call. Calls that run while they are written use the old or the new ones.
   void parameters_changed() const;
 
   // Whether every call ends within some microseconds: it calls no operators and works on a few kilobytes.

@@ -100,14 +100,10 @@ torch::Tensor alias_of(const torch::Api& api, Handle input, const runtime::Outpu
     if (api.aoti_torch_new_tensor_handle(input, &handle) != 0) return {};
     return torch::Tensor(api, handle);
   }
-  int64_t begin = 0;
   int32_t code = 0;
-  if (api.aoti_torch_get_storage_offset(input, &begin) != 0 || api.aoti_torch_get_dtype(input, &code) != 0 ||
-      code != jumar::ir::c10_code(output.dtype)) {
-    return {};
-  }
+  if (api.aoti_torch_get_dtype(input, &code) != 0 || code != jumar::ir::c10_code(output.dtype)) return {};
   if (api.aoti_torch__reinterpret_tensor(input, static_cast<int64_t>(output.sizes.size()),
-                                         output.sizes.data(), output.strides.data(), begin + output.offset,
+                                         output.sizes.data(), output.strides.data(), output.offset,
                                          &handle) != 0) {
     return {};
   }
