@@ -1,7 +1,8 @@
 // Serves one loaded model from several threads, and prints how fast.
 //
-//   serve PACKAGE [--threads N] [--requests N] [--size NAME=N ...] [--torch LIBTORCH_CPU]
+//   serve PACKAGE [--threads N] [--requests N] [--pool-threads N] [--size NAME=N ...] [--torch LIBTORCH_CPU]
 //
+// --pool-threads says how many threads work on one call of a package that needs no libtorch.
 // Each request has inputs of its own: tokens or random numbers, by the inputs' types. Sizes that the package
 // leaves open are those given by --size, or 2.
 #include <jumar/package.h>
@@ -36,8 +37,10 @@ struct Request {
 };
 
 int usage() {
-  std::fputs("serve PACKAGE [--threads N] [--requests N] [--size NAME=N ...] [--torch LIBTORCH_CPU]\n",
-             stderr);
+  std::fputs(
+      "serve PACKAGE [--threads N] [--requests N] [--pool-threads N] [--size NAME=N ...] "
+      "[--torch LIBTORCH_CPU]\n",
+      stderr);
   return 2;
 }
 
@@ -54,6 +57,8 @@ bool parse(int argc, char** argv, Settings& settings) {
       settings.threads = std::atoi(value.c_str());
     } else if (word == "--requests") {
       settings.requests = std::atoi(value.c_str());
+    } else if (word == "--pool-threads") {
+      settings.load.threads = std::atoi(value.c_str());
     } else if (word == "--torch") {
       settings.load.torch_library = value;
     } else if (word == "--size" && value.find('=') != std::string::npos) {

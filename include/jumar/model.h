@@ -34,7 +34,7 @@ typedef struct jumar_model_options {
   const char* path;
   uint64_t library_offset;
   uint64_t library_bytes;
-  /* Memory that is kept for the next calls, at most; 0: the default, 256 MiB. */
+  /* Memory that is kept for the next calls, at most; 0: the default, 1 GiB. */
   int64_t pool_bytes;
   /* Threads of a model that does not use libtorch; 0: one per core that the process may use. */
   int32_t threads;

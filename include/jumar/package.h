@@ -201,7 +201,7 @@ struct Symbol {
 struct LoadOptions {
   std::string model;       // of a package that holds several; otherwise empty
   int threads = 0;         // of a model that does not use libtorch; 0: one per core that may be used
-  int64_t pool_bytes = 0;  // memory kept for the next calls, at most; 0: 256 MiB
+  int64_t pool_bytes = 0;  // memory kept for the next calls, at most; 0: 1 GiB
   std::string
       torch_library;  // a libtorch_cpu.so to load where the model calls libtorch and the process has none
 };

@@ -83,9 +83,12 @@ void add_opt(CLI::App& app, OptArguments& arguments) {
 
 void add_compile(CLI::App& app, CompileArguments& arguments) {
   app.add_option("archive", arguments.input, "what torch.export.save wrote")->required();
+  app.add_option("--emit", arguments.emit, "what to make: a package, or C++ source in a folder")
+      ->check(CLI::IsMember({"package", "cpp"}));
   app.add_option("-o,--output", arguments.output,
-                 "the package; otherwise ARCHIVE with the ending .jumar.pt2");
+                 "the package, or the folder; otherwise ARCHIVE with the ending .jumar.pt2 or .cpp");
   app.add_option("--report", arguments.page, "write a page of HTML about the program to this file");
+  app.add_option("--name", arguments.name, "what the functions of C++ source are called after");
   app.add_option("--cpu", arguments.cpu, "the processor: native, or a level such as x86-64-v3");
   app.add_option("--provider", arguments.provider, "what makes matrix products and convolutions")
       ->check(CLI::IsMember({"torch", "onednn"}));
@@ -263,7 +266,8 @@ int run(int argc, char** argv) {
   CLI::App& opt_app = *app.add_subcommand("opt", "read a text, run stages, print the result");
   add_opt(opt_app, opt_arguments);
   CompileArguments compile_arguments;
-  CLI::App& compile_app = *app.add_subcommand("compile", "make a package of an exported program");
+  CLI::App& compile_app =
+      *app.add_subcommand("compile", "make a package, or C++ source, of an exported program");
   add_compile(compile_app, compile_arguments);
   RunArguments run_arguments;
   CLI::App& run_app = *app.add_subcommand("run", "run an exported program or a package");

@@ -1,4 +1,4 @@
-// `jumar compile`: from an exported program to a package.
+// `jumar compile`: from an exported program to a package, or to C++ source.
 #pragma once
 
 #include <string>
@@ -11,7 +11,10 @@ namespace jumar::driver {
 
 struct CompileArguments {
   std::string input;
-  std::string output;    // empty: beside the input, with the ending .jumar.pt2
+  std::string emit = "package";  // or "cpp"
+  // Empty: beside the input, with the ending .jumar.pt2, or .cpp for the folder of sources.
+  std::string output;
+  std::string name;      // of a C++ program; empty: the input's
   std::string page;      // of html_report; empty: none
   std::string cpu;       // empty: what the option says
   std::string provider;  // empty: what the option says

@@ -177,13 +177,7 @@ Result<std::shared_ptr<const CppProgram>> CppProgram::create(const plan::Plan& p
 Status CppProgram::load(const std::string& bytes, const std::string& name, const std::string& directory) {
   // The file's name is new for the process: the loader knows libraries by their names.
   const std::string path = directory + "/loaded.so";
-  {
-    std::FILE* file = std::fopen(path.c_str(), "wb");
-    const bool is_written =
-        file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-    const bool is_closed = file != nullptr && std::fclose(file) == 0;
-    if (!is_written || !is_closed) return diagnostic("io", "cannot write '{}'", path);
-  }
+  JUMAR_RETURN_IF_ERROR(write_file(path, bytes));
   library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library_ == nullptr) return diagnostic("wrapper", "the program cannot be loaded: {}", dlerror());
   entry_ = static_cast<const wrapper::Entry*>(dlsym(library_, (name + "_entry").c_str()));

@@ -7,11 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "emit/host/wrapper_header.h"
 
@@ -28,13 +24,6 @@ struct Finished {
   bool is_ok = false;
   std::string output;
 };
-
-Result<std::string> bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(std::istreambuf_iterator<char>(file), {});
-  if (!file) return diagnostic("io", "cannot read '{}'", path);
-  return bytes;
-}
 
 // Runs a command to its end. Its output goes through a file, which is never too full to be written.
 Finished run(const std::vector<std::string>& command, const std::string& output_file) {
@@ -57,7 +46,7 @@ Finished run(const std::vector<std::string>& command, const std::string& output_
     if (errno != EINTR) return {false, fmt::format("nothing says how {} ended", command[0])};
   }
   Finished out{WIFEXITED(status) && WEXITSTATUS(status) == 0, ""};
-  if (const Result<std::string> output = bytes_of(output_file); output.ok()) out.output = *output;
+  if (const Result<std::string> output = bytes_of_file(output_file); output.ok()) out.output = *output;
   return out;
 }
 
@@ -73,27 +62,6 @@ std::vector<std::string> words_of(const std::string& text) {
 }
 
 }  // namespace
-
-Result<ScratchDirectory> ScratchDirectory::create(const std::string& parent) {
-  std::string path = parent + "/jumar-XXXXXX";
-  if (mkdtemp(path.data()) == nullptr)
-    return diagnostic("io", "cannot make a directory in '{}': {}", parent, std::strerror(errno));
-  return ScratchDirectory(std::move(path));
-}
-
-ScratchDirectory::~ScratchDirectory() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-}
-
-Status ScratchDirectory::write(const std::string& name, std::string_view bytes) const {
-  const std::string path = path_ + "/" + name;
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) return diagnostic("io", "cannot write '{}'", path);
-  return {};
-}
 
 std::optional<CxxCompiler> CxxCompiler::find(const std::string& wanted, const ScratchDirectory& scratch) {
   for (const std::string& candidate :
@@ -127,7 +95,7 @@ Result<std::string> CxxCompiler::library(const std::string& source, std::span<co
   command.insert(command.end(), {"-ldl", "-lm"});
   const Finished finished = run(command, scratch.path() + "/messages.txt");
   if (!finished.is_ok) return diagnostic("tool", "{} failed:\n{}", fmt::join(command, " "), finished.output);
-  return bytes_of(library);
+  return bytes_of_file(library);
 }
 
 }  // namespace jumar::driver

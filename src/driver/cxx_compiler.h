@@ -13,25 +13,10 @@
 #include <vector>
 
 #include "driver/kernels.h"
+#include "driver/scratch_directory.h"
 #include "support/result.h"
 
 namespace jumar::driver {
-
-// A directory of its own below `parent`, removed with what is in it.
-class ScratchDirectory {
- public:
-  static Result<ScratchDirectory> create(const std::string& parent);
-  ScratchDirectory(ScratchDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  ScratchDirectory& operator=(ScratchDirectory&&) = delete;
-  ~ScratchDirectory();
-
-  const std::string& path() const { return path_; }
-  Status write(const std::string& name, std::string_view bytes) const;
-
- private:
-  explicit ScratchDirectory(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
 
 class CxxCompiler {
  public:

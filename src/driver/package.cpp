@@ -4,25 +4,25 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
 #include <set>
 
 #include "driver/build_id.h"
 #include "driver/cli.h"
 #include "driver/compile_graph.h"
 #include "driver/html_report.h"
+#include "driver/json_writer.h"
 #include "driver/link/package_object.h"
 #include "driver/link/shared_library.h"
 #include "driver/package_details.h"
 #include "driver/package_weights.h"
+#include "driver/proxy_nodes.h"
+#include "driver/scratch_directory.h"
 #include "driver/zip_writer.h"
 #include "graph/passes/lay_out_parameters.h"
 #include "graph/passes/split_constants.h"
 #include "plan/binary.h"
+#include "runtime/native/call_site.h"
 #include "runtime/package/cpu_features.h"
 #include "runtime/package/manifest.h"
 #include "runtime/package/weights.h"
@@ -34,34 +34,11 @@ namespace package = runtime::package;
 
 constexpr std::string_view kModel = "model";
 constexpr std::string_view kBase = "model.wrapper";
+constexpr std::string_view kTorch = "torch";  // the word of option provider
 // Steps are named in the report, which is for people.
 constexpr plan::WriteOptions kInPackage = {.origins = false};
 // Before the names of the folding plan's kernels.
 constexpr const char* kFolding = "fold_";
-
-// A folder of its own under the system's temporary one, gone with the object.
-class Scratch {
- public:
-  static Result<Scratch> create() {
-    std::error_code error;
-    std::filesystem::path folder = std::filesystem::temp_directory_path(error);
-    std::string name = (folder / "jumar-XXXXXX").string();
-    if (error || ::mkdtemp(name.data()) == nullptr) {
-      return diagnostic("io", "cannot make a folder in '{}'", folder.string());
-    }
-    return Scratch(std::move(name));
-  }
-  Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  ~Scratch() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  explicit Scratch(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
 
 // An identifier made of a name, different from all others.
 std::string identifier(std::string_view name, std::set<std::string>& taken) {
@@ -128,11 +105,13 @@ class PackageWriter {
           role == Role::kConstantMutation ? output.graph_input - model_.user_input_count : output.graph_input;
       manifest_.results.push_back({role, is_user ? 0 : index});
     }
+    describe_types(graph);
     manifest_.in_spec = model_.in_spec;
     manifest_.out_spec = model_.out_spec;
     manifest_.cpu = options_.cpu() == "host" ? target_.cpu : options_.cpu();
     manifest_.cpu_features = needed_features(target_);
     manifest_.provider = options_.provider();
+    manifest_.checks_arguments = options_.input_checks();
     manifest_.facts = {{"jumar", kVersion}, {"build", build_id()}, {"torch", model_.torch_version}};
   }
 
@@ -164,6 +143,11 @@ class PackageWriter {
     }
   }
 
+  void take_proxy(const ProxyNodes& proxy) {
+    proxy_record_ = proxy.json;
+    manifest_.proxied_steps = proxy.steps;
+  }
+
   // The library without its weights, as bytes.
   Result<std::string> library(const CompiledParts& parts, std::optional<CompiledParts>& folding) {
     std::vector<std::pair<std::string, const KernelObject*>> kernels;
@@ -189,19 +173,18 @@ class PackageWriter {
     }
     const std::vector<uint8_t> data = link::package_object(target_, pieces);
     objects.emplace_back(reinterpret_cast<const char*>(data.data()), data.size());
-    JUMAR_ASSIGN(const Scratch scratch, Scratch::create());
+    const bool needs_onednn = manifest_.provider != kTorch;
+    JUMAR_ASSIGN(const ScratchDirectory scratch, ScratchDirectory::create(options_.resolved_temporary_dir()));
     const std::string path = scratch.path() + "/model.so";
-    JUMAR_RETURN_IF_ERROR(link::link_shared_library({objects, path, scratch.path()}));
-    std::ifstream file(path, std::ios::binary);
-    std::string bytes(std::istreambuf_iterator<char>(file), {});
-    if (!file && !file.eof()) return diagnostic("io", "cannot read '{}'", path);
-    return bytes;
+    JUMAR_RETURN_IF_ERROR(link::link_shared_library({needs_onednn, objects, path, scratch.path()}));
+    return bytes_of_file(path);
   }
 
   Result<uint64_t> write(const std::string& output, const std::string& library,
                          const PackageDetails& details) const {
     JUMAR_ASSIGN(ZipWriter zip, ZipWriter::create(output));
-    const std::string root = std::filesystem::path(output).stem().stem().string();
+    std::string root = std::filesystem::path(output).stem().stem().string();
+    if (root.empty()) root = kModel;
     const std::string folder = fmt::format("{}/data/aotinductor/{}/", root, kModel);
     JUMAR_RETURN_IF_ERROR(zip.add(root + "/archive_format", "pt2"));
     JUMAR_RETURN_IF_ERROR(zip.add(root + "/archive_version", "0"));
@@ -212,6 +195,8 @@ class PackageWriter {
         zip.add(fmt::format("{}{}.cpp", folder, kBase),
                 "// The program is in the library beside this file; `jumar inspect` shows it.\n"));
     JUMAR_RETURN_IF_ERROR(zip.add(fmt::format("{}{}_metadata.json", folder, kBase), metadata()));
+    if (!proxy_record_.empty())
+      JUMAR_RETURN_IF_ERROR(zip.add(fmt::format("{}{}.json", folder, kBase), proxy_record_));
     JUMAR_RETURN_IF_ERROR(zip.add(fmt::format("{}/{}", root, PackageDetails::kEntry), details.bytes()));
     JUMAR_RETURN_IF_ERROR(add_library(zip, fmt::format("{}{}.so", folder, kBase), library));
     JUMAR_RETURN_IF_ERROR(zip.finish());
@@ -240,6 +225,32 @@ class PackageWriter {
   }
 
  private:
+  // What the metadata tells about the call: "x: f32[s0, 8]", "s0 in [2, 64]".
+  void describe_types(const graph::Graph& graph) {
+    std::vector<std::string> inputs;
+    std::vector<std::string> results;
+    std::vector<std::string> sizes;
+    for (const import::CallInput& input : model_.inputs) {
+      if (!input.graph_input) continue;
+      const graph::Value& value = graph.values[graph.inputs[*input.graph_input].value];
+      const bool is_tensor = value.kind == graph::ValueKind::kTensor;
+      inputs.push_back(input.name + ": " + (is_tensor ? ir::text(graph.cx(), value.type) : "number"));
+    }
+    for (size_t k = 0; k < model_.outputs.size(); ++k) {
+      if (model_.outputs[k].role != import::OutputRole::kUser) continue;
+      const auto* value = std::get_if<graph::ValueId>(&graph.outputs[k].data);
+      const bool is_tensor = value != nullptr && graph.values[*value].kind == graph::ValueKind::kTensor;
+      results.push_back(is_tensor ? ir::text(graph.cx(), graph.values[*value].type) : "number");
+    }
+    for (const graph::SymbolInfo& symbol : graph.symbols) {
+      const std::string most = symbol.range.hi == sym::Range::kMax ? "inf" : std::to_string(symbol.range.hi);
+      sizes.push_back(fmt::format("{} in [{}, {}]", sym::text(symbol.symbol), symbol.range.lo, most));
+    }
+    inputs_ = fmt::format("{}", fmt::join(inputs, "; "));
+    results_ = fmt::format("{}", fmt::join(results, "; "));
+    sizes_ = fmt::format("{}", fmt::join(sizes, "; "));
+  }
+
   Status add_library(ZipWriter& zip, const std::string& name, const std::string& library) const {
     package::WeightsTrailer trailer;
     const uint64_t over = library.size() % package::kWeightsAlignmentBytes;
@@ -262,9 +273,13 @@ class PackageWriter {
         {"AOTI_MACHINE", target_.is_x86() ? "x86_64" : "aarch64"},
         {"JUMAR_VERSION", kVersion},
         {"JUMAR_BUILD", build_id()},
-        {"JUMAR_CPU", manifest_.cpu}};
+        {"JUMAR_CPU", manifest_.cpu},
+        {"JUMAR_PROVIDER", manifest_.provider},
+        {"JUMAR_INPUTS", inputs_},
+        {"JUMAR_RESULTS", results_},
+        {"JUMAR_SIZES", sizes_}};
     std::vector<std::string> members;
-    for (const auto& [key, value] : rows) members.push_back(fmt::format("\"{}\": \"{}\"", key, value));
+    for (const auto& [key, value] : rows) members.push_back(json_text(key) + ": " + json_text(value));
     return fmt::format("{{{}}}", fmt::join(members, ", "));
   }
 
@@ -273,6 +288,10 @@ class PackageWriter {
   const jit::CpuTarget& target_;
   std::optional<PackageWeights> weights_;
   package::Manifest manifest_;
+  std::string proxy_record_;
+  std::string inputs_;
+  std::string results_;
+  std::string sizes_;
 };
 
 std::string target_text(const jit::CpuTarget& target) {
@@ -283,17 +302,38 @@ ProgramTexts texts_of(const CompiledParts& parts) {
   return {loop::write_program(parts.program), plan::write_plan(parts.plan)};
 }
 
+// The runtime that is linked in is this process's.
+Status check_architecture(const jit::CpuTarget& target) {
+#if defined(__x86_64__)
+  constexpr bool kIsX86 = true;
+#else
+  constexpr bool kIsX86 = false;
+#endif
+  if (target.is_x86() == kIsX86) return {};
+  return diagnostic("unsupported", "a package for {} has to be made on such a machine", target.cpu);
+}
+
+// Whether every call of the plan can be made where there is no Python, by `proxy` where that is needed.
+Status check_calls(const plan::Plan& plan, const Options& options, const ProxyNodes& proxy) {
+  Diagnostic error =
+      diagnostic("unsupported", "the program calls operators that a package cannot call with provider {}",
+                 options.provider());
+  error.notes = proxy.problems;
+  if (options.provider() != kTorch) {
+    for (const runtime::native::Obstacle& call : runtime::native::obstacles(plan))
+      error.notes.push_back(fmt::format("{}: {}", call.op, call.reason));
+  }
+  if (error.notes.empty()) return {};
+  return error;
+}
+
 Status write_page(const PackageRequest& request, const jit::CpuTarget& target, const graph::Graph& graph,
                   const CompiledParts& parts, const Report& report) {
   const std::string page =
       html_report({std::filesystem::path(request.archive).filename().string(),
                    fmt::format("jumar {} (build {})", kVersion, build_id()), target_text(target), graph,
                    parts.program, parts.plan, report, hinted_sizes(parts.program)});
-  std::ofstream file(request.page, std::ios::binary);
-  file << page;
-  file.close();
-  if (!file) return diagnostic("io", "cannot write '{}'", request.page);
-  return {};
+  return write_file(request.page, page);
 }
 
 }  // namespace
@@ -311,6 +351,7 @@ Result<PackageSummary> compile_package(const PackageRequest& request, const Opti
     return import::import_pt2(request.archive, import_options);
   }());
   JUMAR_ASSIGN(const jit::CpuTarget target, target_of(options, false));
+  JUMAR_RETURN_IF_ERROR(check_architecture(target));
   graph::Graph graph = std::move(model.graph);
   PackageWriter writer(model, options, target);
   writer.describe(graph);
@@ -331,6 +372,10 @@ Result<PackageSummary> compile_package(const PackageRequest& request, const Opti
     JUMAR_ASSIGN(folding,
                  compile_graph(folding_stages, *split.folding, target, options, nullptr, of_folding));
   }
+  // Without libtorch there is no proxy executor.
+  const ProxyNodes proxy = options.provider() == kTorch ? proxy_nodes(parts.plan) : ProxyNodes();
+  JUMAR_RETURN_IF_ERROR(check_calls(parts.plan, options, proxy));
+  writer.take_proxy(proxy);
   // Before the writer gives the folding plan's kernels their names in the package.
   const PackageDetails details{writer.manifest(), target_text(target),
                                fmt::format("{{{}}}", json_body(report)), texts_of(parts),

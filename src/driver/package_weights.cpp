@@ -9,6 +9,13 @@ namespace {
 constexpr uint64_t kAlignmentBytes = runtime::package::kWeightsAlignmentBytes;
 constexpr char kZeros[kAlignmentBytes] = {};
 
+std::vector<ir::TensorType> types_of(const std::vector<import::Weight>& weights) {
+  std::vector<ir::TensorType> types;
+  types.reserve(weights.size());
+  for (const import::Weight& weight : weights) types.push_back(weight.type);
+  return types;
+}
+
 }  // namespace
 
 std::vector<int64_t> constants_of(const std::vector<sym::Expr>& exprs) {
@@ -17,6 +24,9 @@ std::vector<int64_t> constants_of(const std::vector<sym::Expr>& exprs) {
   for (const sym::Expr e : exprs) out.push_back(e.const_value());
   return out;
 }
+
+PackageWeights::PackageWeights(const std::vector<import::Weight>& weights)
+    : PackageWeights(weights, types_of(weights)) {}
 
 PackageWeights::PackageWeights(const std::vector<import::Weight>& weights,
                                const std::vector<ir::TensorType>& types) {

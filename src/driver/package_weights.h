@@ -15,6 +15,8 @@ namespace jumar::driver {
 
 class PackageWeights {
  public:
+  // Every weight as it is.
+  explicit PackageWeights(const std::vector<import::Weight>& weights);
   // `types[k]` is the layout that weight k shall have. A storage that weights share is there once.
   PackageWeights(const std::vector<import::Weight>& weights, const std::vector<ir::TensorType>& types);
 

@@ -88,11 +88,9 @@ torch::Handle Run::handle_of(uint32_t tensor) {
   const TensorCode& t = code_.tensors[tensor];
   torch::Handle root = frame_.tensors[t.root].handle.get();
   if (t.base == kNoIndex) return root;
-  int64_t first = 0;
   torch::Handle view = nullptr;
-  if (torch_->aoti_torch_get_storage_offset(root, &first) != 0 ||
-      torch_->aoti_torch__reinterpret_tensor(root, t.rank, sizes(tensor), strides(tensor),
-                                             first + frame_.view_bytes[tensor] / t.element_bytes, &view) != 0)
+  if (torch_->aoti_torch__reinterpret_tensor(root, t.rank, sizes(tensor), strides(tensor),
+                                             frame_.view_bytes[tensor] / t.element_bytes, &view) != 0)
     return nullptr;
   frame_.temporaries.emplace_back(*torch_, view);
   return view;

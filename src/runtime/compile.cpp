@@ -335,7 +335,7 @@ class Compiler {
   }
 
   Status check_host_calls() const {
-    if (code_->engine.has_host_calls) return {};
+    if (code_->engine.has_host_calls || is_description()) return {};
     Diagnostic error = diagnostic("unsupported", "the plan makes calls that nothing here can make");
     for (const PreparedPlan::HostCalledOp& call : code_->host_called)
       error.notes.push_back(fmt::format("step {}: {}: {}", call.step, call.op, call.reason));

@@ -157,6 +157,12 @@ class HostCalls {
   // A list of tensors is returned as its elements.
   virtual bool call_op(const std::string& op, const plan::Schema& schema, std::span<const HostArg> args,
                        HostResults& results) = 0;
+  // The same for embedders to whom it matters which step of the plan makes the call.
+  virtual bool call_op_at(uint32_t step, const std::string& op, const plan::Schema& schema,
+                          std::span<const HostArg> args, HostResults& results) {
+    static_cast<void>(step);
+    return call_op(op, schema, args, results);
+  }
 };
 
 // What plans share.
@@ -170,6 +176,9 @@ struct Engine {
   std::shared_ptr<Threads> threads = nullptr;
   // Whether run() is given a HostCalls when the plan needs one. Otherwise a plan that needs one is refused.
   bool has_host_calls = true;
+  // The plan's inputs from this one on are what it was compiled for, by the embedder's promise: their types
+  // are not looked at. A broken promise reads or writes outside of tensors.
+  uint32_t checked_inputs = UINT32_MAX;
   // The embedder promises that between two calls of PreparedPlan::parameters_changed() a parameter that is at
   // the same address has the same elements. The provider may then keep them in another layout.
   bool freezes_parameters = false;
@@ -197,8 +206,8 @@ class PreparedPlan {
   std::optional<RunError> run(std::span<const InputValue> inputs, std::span<Output> outputs,
                               HostCalls* host) const;
 
-  // Ends what Engine::freezes_parameters promises: parameters may have other elements from the next call on.
-  // Calls that run meanwhile use the old or the new ones.
+  // Ends what Engine::freezes_parameters promises: called after elements of parameters were written, and
+  // before the next call. Calls that run while they are written use the old or the new ones.
   void parameters_changed() const;
 
   // Whether every call ends within some microseconds: it calls no operators and works on a few kilobytes.

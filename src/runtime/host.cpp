@@ -16,7 +16,7 @@ bool Run::call_host(const CallCode& call, bool repeats) {
     if (!host_arg((*call.args)[k], repeats, args[k])) return false;
   HostResults results;
   bool ok = call.callable ? host_->call_python(*call.callable, args, results)
-                          : host_->call_op(call.name, *call.schema, args, results);
+                          : host_->call_op_at(call.step, call.name, *call.schema, args, results);
   frame_.temporaries.clear();
   if (ok) return take_host_results(call, results);
   for (HostTensor& result : results.tensors) owned(result.host);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -72,6 +73,9 @@ def test_metadata(loaded):
     metadata = loaded.get_metadata()
     assert metadata["AOTI_DEVICE_KEY"] == "cpu"
     assert metadata["JUMAR_VERSION"]
+    (size,) = re.findall(r"x: f32\[(s\d+), 8\]", metadata["JUMAR_INPUTS"])
+    assert metadata["JUMAR_RESULTS"] == f"f32[{size}, 8]"
+    assert metadata["JUMAR_SIZES"] == f"{size} in [1, 1000]"
     assert sorted(loaded.get_constant_fqns()) == ["b", "w"]
 
 
@@ -399,3 +403,37 @@ def test_weights_in_another_layout(tmp_path):
             model.load_state_dict(new)
             package.load_constants(new, check_full_update=True, user_managed=user_managed)
             torch.testing.assert_close(package(x), model(x), rtol=1e-4, atol=1e-3)
+
+
+def test_checks_of_arguments_can_be_left_out(tmp_path):
+    x = torch.randn(3, 8)
+    package = aoti_load_package(str(package_of(Affine(), (x,), tmp_path, "-O", "input_checks=false")))
+    same(package(x), Affine()(x))
+    # The same bits under another name: only a check would notice.
+    same(package(x.view(torch.int32)), Affine()(x))
+    checked = tmp_path / "checked"
+    checked.mkdir()
+    with pytest.raises(RuntimeError, match=r"x.* is i32\[3, 8\]"):
+        aoti_load_package(str(package_of(Affine(), (x,), checked)))(x.view(torch.int32))
+
+
+def test_calls_by_the_proxy_executor(tmp_path):
+    """Operators with plain numbers, which libtorch's C functions do not carry."""
+
+    class Scatter(torch.nn.Module):
+        def forward(self, x, index):
+            a = torch.scatter(x, 1, index, 0.5)
+            b = torch.scatter(x * 2, 0, index, -3)
+            return a, b.cumsum(0), torch.scatter(a, 1, index + 1, 2.0, reduce="multiply")
+
+    x, index = torch.randn(3, 4), torch.tensor([[0, 1, 2], [2, 1, 0]])
+    model = Scatter()
+    for sizes in (None, ({0: Dim("rows", min=3, max=9)}, None)):
+        path = package_of(model, (x, index), tmp_path, dynamic_shapes=sizes)
+        package = aoti_load_package(str(path))
+        given = x if sizes is None else torch.randn(7, 4)
+        for found, expected in zip(package(given, index), model(given, index)):
+            same(found, expected)
+    with pytest.raises(RuntimeError, match=r"with provider onednn\n.*aten\.scatter\.value"):
+        compile_archive(tmp_path / "model.pt2", "--provider=onednn", "-o", str(tmp_path / "other.pt2"))
+    assert not (tmp_path / "other.pt2").exists()

@@ -10,6 +10,8 @@
 extern "C" {
 extern const char jumar_package_runtime_begin[];
 extern const char jumar_package_runtime_end[];
+extern const char jumar_package_onednn_begin[];
+extern const char jumar_package_onednn_end[];
 }
 
 namespace jumar::driver::link {
@@ -34,6 +36,10 @@ std::vector<std::string> loaded_system_libraries() {
   return paths;
 }
 
+std::string_view between(const char* begin, const char* end) {
+  return {begin, static_cast<size_t>(end - begin)};
+}
+
 Status write_file(const std::string& path, std::string_view bytes) {
   std::ofstream file(path, std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -44,11 +50,6 @@ Status write_file(const std::string& path, std::string_view bytes) {
 
 }  // namespace
 
-std::string_view package_runtime_object() {
-  return {jumar_package_runtime_begin,
-          static_cast<size_t>(jumar_package_runtime_end - jumar_package_runtime_begin)};
-}
-
 Status link_shared_library(const LinkRequest& request) {
   const std::string exports = request.scratch + "/exports.map";
   JUMAR_RETURN_IF_ERROR(write_file(exports, kExports));
@@ -57,7 +58,8 @@ Status link_shared_library(const LinkRequest& request) {
       "--strip-all", "--eh-frame-hdr", "--hash-style=gnu", "--build-id=none", "--no-undefined", "--threads=1",
       // One segment for code and constants together, and pages that need not be apart in the file.
       "-z", "noseparate-code", "-z", "now"};
-  std::vector<std::string_view> objects = {package_runtime_object()};
+  std::vector<std::string_view> objects = {between(jumar_package_runtime_begin, jumar_package_runtime_end)};
+  if (request.needs_onednn) objects.push_back(between(jumar_package_onednn_begin, jumar_package_onednn_end));
   objects.insert(objects.end(), request.objects.begin(), request.objects.end());
   for (size_t k = 0; k < objects.size(); ++k) {
     arguments.push_back(fmt::format("{}/{}.o", request.scratch, k));

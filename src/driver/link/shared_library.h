@@ -17,6 +17,7 @@
 namespace jumar::driver::link {
 
 struct LinkRequest {
+  bool needs_onednn = false;  // link what calls oneDNN, too
   std::vector<std::string_view> objects;
   std::string output;   // path; replaced if there is one
   std::string scratch;  // an existing folder for the objects while they are linked
@@ -25,8 +26,5 @@ struct LinkRequest {
 // Fails with code "io" when a file can't be written. Objects that do not link are a bug: InternalError with
 // the linker's messages.
 Status link_shared_library(const LinkRequest& request);
-
-// The relocatable object file that holds the runtime of packages for this process's architecture.
-std::string_view package_runtime_object();
 
 }  // namespace jumar::driver::link

@@ -243,5 +243,19 @@ TEST_F(PackageTest, WithoutLibtorchOrAProviderTheCallsAreNamed) {
   EXPECT_NE(package.error().message.find("aten.addmm"), std::string::npos) << package.error().message;
 }
 
+TEST_F(PackageTest, ForAnotherArchitectureThereAreNone) {
+  const Options base = Options::from_environment([](const std::string&) { return std::nullopt; }).value();
+#if defined(__x86_64__)
+  const Options options = base.with("cpu=aarch64").value();
+#else
+  const Options options = base.with("cpu=x86-64-v3").value();
+#endif
+  Report report;
+  const auto made = compile_package({archive("block"), "", folder_ + "/x.pt2", "", {}}, options, report);
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().code, "unsupported");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
 }  // namespace
 }  // namespace jumar::driver

@@ -65,9 +65,11 @@ std::string CppBody::layout(uint32_t index) const {
 
 std::string CppBody::number(uint32_t index) const { return numbers_[index]; }
 
-void CppBody::declare(uint32_t index, const std::string& made) {
-  tensors_[index] = names_.unique(plan_name(index));
-  declarations_.tensors.push_back(plan_name(index));
+void CppBody::declare(uint32_t index, const std::string& made) { declare(index, plan_name(index), made); }
+
+void CppBody::declare(uint32_t index, const std::string& name, const std::string& made) {
+  tensors_[index] = names_.unique(name);
+  declarations_.tensors.push_back(name);
   const bool is_used = code_.tensors[code_.tensors[index].root].first != kNoIndex;
   line(is_used ? fmt::format("const Tensor {} = {};", tensors_[index], made) : made + ";");
 }
@@ -134,10 +136,14 @@ void CppBody::inputs() {
       line(fmt::format("const double {} = number({});", number(input.index), k));
       continue;
     }
-    const bool is_weight = k >= user_inputs_;
-    const uint32_t position = is_weight ? k - user_inputs_ : k;
-    declare(input.index,
-            fmt::format("{}({}, {})", is_weight ? "weight" : "input", position, layout(input.index)));
+    if (k < user_inputs_) {
+      declare(input.index, fmt::format("input({}, {})", k, layout(input.index)));
+    } else {
+      const uint32_t weight = k - user_inputs_;
+      if (code_.tensors[input.index].first != kNoIndex)
+        declare(input.index, options_.weights[weight].name,
+                fmt::format("weight({}, {})", weight, layout(input.index)));
+    }
   }
   if (!code_.inputs.empty()) text_ += "\n";
 }

@@ -46,6 +46,7 @@ class CppBody {
   void origin(uint32_t step);
   std::string tensor(uint32_t index);
   void declare(uint32_t index, const std::string& made);
+  void declare(uint32_t index, const std::string& name, const std::string& made);
   std::string layout(uint32_t index) const;
   std::string number(uint32_t index) const;
   std::string symbol_text(sym::Expr symbol) const;

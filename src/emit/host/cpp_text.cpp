@@ -56,7 +56,11 @@ std::string within(Expr e, Precedence level) {
 std::string product(std::span<const Expr> factors) {
   if (factors.size() == 2 && factors[0].is_const(-1)) return "-" + within(factors[1], kPrimary);
   std::string out;
-  for (const Expr factor : factors) out += (out.empty() ? "" : " * ") + within(factor, kPrimary);
+  for (const Expr factor : factors) {
+    // A constant comes first, where its sign needs no parentheses.
+    const std::string text = factor.is_const() ? cpp_int(factor.const_value()) : within(factor, kPrimary);
+    out += (out.empty() ? "" : " * ") + text;
+  }
   return out;
 }
 

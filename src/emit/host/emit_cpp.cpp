@@ -70,9 +70,7 @@ class File {
 
   void head() {
     line(fmt::format(
-        "// What one call of {} does, in order. Written by Jumar from a plan; docs/cpp-wrapper.md tells "
-        "how to read it.",
-        code_.plan.name));
+        "// One call of {}, in order. Written by Jumar from a plan; read with docs/cpp-wrapper.md.", name_));
     if (const size_t most = most_dims(code_.plan); most > kUsualDims)
       out_ += fmt::format("#define JUMAR_WRAPPER_MOST_DIMS {}\n", most);
     out_ += "#include \"wrapper.h\"\n\n";
@@ -178,6 +176,78 @@ class File {
   std::string out_;
 };
 
+std::string input_text(const runtime::InputCode& input) {
+  switch (input.kind) {
+    case runtime::InputValue::Kind::kInt:
+      return "integer";
+    case runtime::InputValue::Kind::kFloat:
+      return "number";
+    case runtime::InputValue::Kind::kBool:
+      return "integer, 0 or 1";
+    case runtime::InputValue::Kind::kTensor:
+      break;
+  }
+  return input.type;
+}
+
+std::string output_text(const plan::Plan& plan, const plan::Arg& output) {
+  if (const auto* tensor = output.as<plan::TensorId>())
+    return ir::text(plan.cx(), plan.tensors[*tensor].type);
+  if (const auto* e = output.as<sym::Expr>()) return "integer " + sym::text(*e);
+  const auto* number = output.as<plan::NumberId>();
+  const bool is_bool = output.as<bool>() || (number && plan.numbers[*number].kind == plan::NumberKind::kBool);
+  if (is_bool) return "integer, 0 or 1";
+  return output.is_none() ? "nothing" : "number";
+}
+
+// The exported functions for C, with what each input and result is.
+std::string header(const runtime::Code& code, const CppOptions& options, const std::string& name) {
+  std::string values;
+  for (size_t k = 0; k + options.weights.size() < code.inputs.size(); ++k)
+    values += fmt::format(" *   inputs[{}]   %{}: {}\n", k, code.inputs[k].name, input_text(code.inputs[k]));
+  size_t count = 0;
+  for (size_t k = 0; k < code.plan.outputs.size(); ++k)
+    if (!options.updates.contains(static_cast<uint32_t>(k)))
+      values += fmt::format(" *   outputs[{}]  {}\n", count++, output_text(code.plan, code.plan.outputs[k]));
+  constexpr std::string_view kForm =
+      R"(/* The functions that lib{0}.so exports. Tensors are libtorch's AtenTensorHandle.
+ *
+{1} *
+ * Inputs are borrowed, results are the caller's. A model may be run by several threads at once. Functions
+ * that fail write a message to `error`, which may be NULL. */
+#ifndef {2}_MODEL_H_
+#define {2}_MODEL_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+typedef union {0}_value {{
+  void* tensor;
+  int64_t integer;
+  double number;
+}} {0}_value;
+
+/* `weights_file` NULL: weights.bin beside the library. NULL after a failure. */
+void* {0}_open(const char* weights_file, char* error, size_t error_bytes);
+/* 0 for success. */
+int32_t {0}_run(void* model, const {0}_value* inputs, size_t input_count,
+                {0}_value* outputs, size_t output_count, char* error, size_t error_bytes);
+void {0}_close(void* model);
+
+#ifdef __cplusplus
+}}
+#endif
+#endif
+)";
+  std::string upper = name;
+  for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return fmt::format(fmt::runtime(kForm), name, values, upper);
+}
+
 }  // namespace
 
 Result<CppSource> emit_cpp(plan::Plan plan, const CppOptions& options) {
@@ -187,7 +257,7 @@ Result<CppSource> emit_cpp(plan::Plan plan, const CppOptions& options) {
   CppBody body(*code, options);
   JUMAR_RETURN_IF_ERROR(body.write());
   File file(*code, options, body, name);
-  return CppSource{name, file.text()};
+  return CppSource{name, file.text(), header(*code, options, name)};
 }
 
 }  // namespace jumar::emit::host

@@ -6,7 +6,7 @@
 // The source includes "wrapper.h" (kWrapperHeader) and nothing else. It exports functions whose names begin
 // with the program's:
 //
-//   bert_model* bert_open(weights_file, error, error_bytes);       null after a failure
+//   void* bert_open(weights_file, error, error_bytes);             null after a failure
 //   int32_t bert_run(model, inputs, n, outputs, m, error, error_bytes);
 //   void bert_close(model);
 //   const Entry bert_entry;                                        the same for Jumar itself
@@ -46,6 +46,7 @@ struct CppOptions {
 struct CppSource {
   std::string name;  // what exported names begin with
   std::string text;
+  std::string header;  // in C, for callers
 };
 
 // The plan must be verified. A "wrapper" diagnostic names each step that has no C++ form, with the reason.

@@ -111,6 +111,11 @@ std::optional<NumberId> Lowering::number_of(graph::ValueId value) const {
   return number ? std::optional(number) : std::nullopt;
 }
 
+void Lowering::check(Expr predicate, std::string message) {
+  if (predicate.is_const() && predicate.const_value() != 0) return;
+  program_.items.push_back(Check{predicate, std::move(message)});
+}
+
 void Lowering::kernel(const Op& op, const Write& write) { kernel(op, std::vector<Write>{write}); }
 
 void Lowering::kernel(const Op& op, const std::vector<Write>& nests) {

@@ -94,6 +94,9 @@ class Lowering {
   void kernel(const Op& op, const Write& write);
   void kernel(const Op& op, const std::vector<Write>& nests);
 
+  // Appends a check, unless the condition always holds.
+  void check(Expr predicate, std::string message);
+
   Tensor tensor_of(graph::ValueId value) const;
   std::optional<NumberId> number_of(graph::ValueId value) const;
   Tensor make_result(graph::ValueId value, Storage storage);

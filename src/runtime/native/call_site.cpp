@@ -62,6 +62,25 @@ struct Nothing {
   }
 };
 
+// A vector, or nothing but an element, as a matrix: `rows` and `columns` say which of the two it has already.
+struct AsMatrix {
+  std::array<int64_t, 2> sizes{1, 1};
+  std::array<int64_t, 2> strides{1, 1};
+  TensorView view;
+
+  AsMatrix(const TensorView& from, bool rows, bool columns) : view(from) {
+    if (rows && columns) return;
+    const size_t place = rows ? 0 : 1;
+    if (from.rank == 1) {
+      sizes[place] = from.sizes[0];
+      strides[place] = from.strides[0];
+    }
+    view.rank = 2;
+    view.sizes = sizes.data();
+    view.strides = strides.data();
+  }
+};
+
 bool matmul_fits(const TensorView& a, const TensorView& b, const TensorView& out) {
   const int32_t rank = out.rank;
   if (a.sizes[rank - 1] != b.sizes[rank - 2] || a.sizes[rank - 2] != out.sizes[rank - 2] ||
@@ -131,16 +150,20 @@ std::optional<std::string> CallSite::call(const CallContext& context, std::span<
 std::optional<std::string> CallSite::call_matmul(const CallContext& context, const MatmulCall& call,
                                                  std::span<const TensorView> operands,
                                                  const TensorView& result) const {
-  const TensorView& a = operands[call.a];
-  const TensorView& b = operands[call.b];
+  const AsMatrix a_matrix(operands[call.a], !call.a_is_vector, true);
+  const AsMatrix b_matrix(operands[call.b], true, !call.b_is_vector);
+  const AsMatrix out_matrix(result, !call.a_is_vector, !call.b_is_vector);
+  const TensorView& a = a_matrix.view;
+  const TensorView& b = b_matrix.view;
+  const TensorView& out = out_matrix.view;
   Repeated addend;
-  const bool fits = matmul_fits(a, b, result) && (!call.addend || addend.set(operands[*call.addend], result));
+  const bool fits = matmul_fits(a, b, out) && (!call.addend || addend.set(operands[*call.addend], out));
   if (!fits) return mismatch(operands, result);
-  if (is_empty(result)) return std::nullopt;
+  if (is_empty(out)) return std::nullopt;
   const TensorView* added = call.addend && call.traits.beta != 0 ? &addend.view : nullptr;
-  if (!is_empty(a)) return matmul_->run(context, a, b, added, result);
-  const Nothing none(result);
-  return matmul_->run(context, none.a, none.b, added, result);
+  if (!is_empty(a)) return matmul_->run(context, a, b, added, out);
+  const Nothing none(out);
+  return matmul_->run(context, none.a, none.b, added, out);
 }
 
 std::optional<std::string> CallSite::call_convolution(const CallContext& context, const ConvolutionCall& call,

@@ -31,6 +31,9 @@ struct MatmulCall {
   uint32_t a = 0;
   uint32_t b = 0;
   std::optional<uint32_t> addend;
+  // A vector is a matrix of one row as a, of one column as b; the result lacks that dimension.
+  bool a_is_vector = false;
+  bool b_is_vector = false;
 };
 struct ConvolutionCall {
   ConvolutionTraits traits;

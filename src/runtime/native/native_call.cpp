@@ -130,21 +130,26 @@ Result<MatmulCall> read_factors(Reader& reader) {
   JUMAR_ASSIGN(const Reader::Operand b, reader.tensor());
   JUMAR_RETURN_IF_ERROR(check_dtype(a.dtype()));
   if (b.dtype() != a.dtype()) return refusal("its operands have two element types");
-  if (a.rank() != b.rank() || a.rank() < 2 || a.rank() > kMostDimensions)
-    return refusal("its operands have {} and {} dimensions", a.rank(), b.rank());
   MatmulCall call;
+  call.a_is_vector = a.rank() == 1 && b.rank() <= 2;
+  call.b_is_vector = b.rank() == 1 && a.rank() <= 2;
+  const int32_t a_rank = call.a_is_vector ? 2 : a.rank();
+  const int32_t b_rank = call.b_is_vector ? 2 : b.rank();
+  if (a_rank != b_rank || a_rank < 2 || a_rank > kMostDimensions)
+    return refusal("its operands have {} and {} dimensions", a.rank(), b.rank());
   call.traits.dtype = a.dtype();
-  call.traits.rank = a.rank();
+  call.traits.rank = a_rank;
   call.traits.b_is_frozen = reader.is_parameter(b);
   call.a = a.number;
   call.b = b.number;
   return call;
 }
 
-// mm(self, mat2), bmm(self, mat2), matmul(self, other)
+// mm(self, mat2), bmm(self, mat2), matmul(self, other), mv(self, vec), dot(self, tensor)
 Result<NativeCall> read_product(Reader& reader) {
   JUMAR_ASSIGN(MatmulCall call, read_factors(reader));
-  JUMAR_RETURN_IF_ERROR(reader.check_result(call.traits.dtype, call.traits.rank));
+  const int32_t rank = call.traits.rank - call.a_is_vector - call.b_is_vector;
+  JUMAR_RETURN_IF_ERROR(reader.check_result(call.traits.dtype, rank));
   return NativeCall(std::move(call));
 }
 
@@ -154,6 +159,7 @@ Result<NativeCall> read_sum(Reader& reader) {
   JUMAR_ASSIGN(MatmulCall call, read_factors(reader));
   JUMAR_ASSIGN(call.traits.beta, reader.number());
   JUMAR_ASSIGN(call.traits.alpha, reader.number());
+  if (call.a_is_vector || call.b_is_vector) return refusal("an operand is no matrix");
   if (addend.dtype() != call.traits.dtype) return refusal("its operands have two element types");
   if (addend.rank() > call.traits.rank) return refusal("its addend has {} dimensions", addend.rank());
   call.addend = addend.number;

@@ -84,4 +84,9 @@ Result<std::shared_ptr<const OneDnn>> OneDnn::load(const OneDnnOptions& options)
 
 bool OneDnn::supports(ir::DType dtype) const { return std::ranges::find(dtypes_, dtype) != dtypes_.end(); }
 
+Result<std::shared_ptr<const Provider>> load_onednn(const OneDnnOptions& options) {
+  JUMAR_ASSIGN(std::shared_ptr<const Provider> provider, OneDnn::load(options));
+  return provider;
+}
+
 }  // namespace jumar::runtime::native

@@ -39,4 +39,7 @@ class OneDnn final : public Provider {
   std::vector<ir::DType> dtypes_;
 };
 
+// The same as a function that a program may be linked without: declared weak, it is null there.
+Result<std::shared_ptr<const Provider>> load_onednn(const OneDnnOptions& options);
+
 }  // namespace jumar::runtime::native

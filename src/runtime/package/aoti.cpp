@@ -11,6 +11,7 @@
 
 #include "runtime/memory.h"
 #include "runtime/package/model.h"
+#include "runtime/package/proxy.h"
 #include "runtime/torch/c_api.h"
 
 #define JUMAR_AOTI extern "C" __attribute__((visibility("default"))) int32_t
@@ -23,7 +24,7 @@ namespace torch = jumar::runtime::torch;
 using jumar::runtime::torch::Handle;
 using package::Model;
 
-constexpr int64_t kPoolBytes = int64_t{256} << 20;
+constexpr int64_t kPoolBytes = int64_t{1} << 30;
 constexpr int32_t kFailed = 1;
 
 // Constants by internal name, as the loader passes them: part of torch's interface.
@@ -99,14 +100,10 @@ torch::Tensor alias_of(const torch::Api& api, Handle input, const runtime::Outpu
     if (api.aoti_torch_new_tensor_handle(input, &handle) != 0) return {};
     return torch::Tensor(api, handle);
   }
-  int64_t begin = 0;
   int32_t code = 0;
-  if (api.aoti_torch_get_storage_offset(input, &begin) != 0 || api.aoti_torch_get_dtype(input, &code) != 0 ||
-      code != jumar::ir::c10_code(output.dtype)) {
-    return {};
-  }
+  if (api.aoti_torch_get_dtype(input, &code) != 0 || code != jumar::ir::c10_code(output.dtype)) return {};
   if (api.aoti_torch__reinterpret_tensor(input, static_cast<int64_t>(output.sizes.size()),
-                                         output.sizes.data(), output.strides.data(), begin + output.offset,
+                                         output.sizes.data(), output.strides.data(), output.offset,
                                          &handle) != 0) {
     return {};
   }
@@ -137,7 +134,8 @@ std::string read_inputs(const Container& container, std::span<const torch::Tenso
                                 : fmt::format("{} tensors given, the program takes {}", tensors.size(), next);
 }
 
-std::string run(Container& container, std::span<const torch::Tensor> tensors, std::span<Handle> results) {
+std::string run(Container& container, std::span<const torch::Tensor> tensors, std::span<Handle> results,
+                void* executor) {
   std::vector<runtime::InputValue> inputs;
   if (std::string problem = read_inputs(container, tensors, inputs); !problem.empty()) return problem;
   Model& model = *container.model;
@@ -145,7 +143,12 @@ std::string run(Container& container, std::span<const torch::Tensor> tensors, st
     return fmt::format("{} results asked for, the program has {}", results.size(), model.result_count());
   }
   std::vector<runtime::Output> outputs(results.size());
-  if (const std::optional<runtime::RunError> error = model.run(inputs, outputs)) return error->message;
+  package::ProxyCalls calls(*container.api, model.manifest(), executor);
+  const bool needs_calls = !model.manifest().proxied_steps.empty();
+  if (const std::optional<runtime::RunError> error =
+          model.run(inputs, outputs, needs_calls ? &calls : nullptr)) {
+    return calls.problem().empty() ? error->message : calls.problem();
+  }
   const torch::Api& api = *container.api;
   std::vector<torch::Tensor> made;
   for (runtime::Output& output : outputs) {
@@ -160,12 +163,12 @@ std::string run(Container& container, std::span<const torch::Tensor> tensors, st
 }
 
 int32_t run_call(Container* container, Handle* inputs, size_t input_count, Handle* outputs,
-                 size_t output_count) {
+                 size_t output_count, void* executor) {
   return guarded(*container, [&] {
     std::vector<torch::Tensor> tensors;
     tensors.reserve(input_count);
     for (size_t k = 0; k < input_count; ++k) tensors.emplace_back(*container->api, inputs[k]);
-    return run(*container, tensors, {outputs, output_count});
+    return run(*container, tensors, {outputs, output_count}, executor);
   });
 }
 
@@ -253,14 +256,14 @@ JUMAR_AOTI AOTInductorModelContainerDelete(Container* container) {
 }
 
 JUMAR_AOTI AOTInductorModelContainerRun(Container* container, Handle* inputs, size_t input_count,
-                                        Handle* outputs, size_t output_count, void*, void*) {
-  return run_call(container, inputs, input_count, outputs, output_count);
+                                        Handle* outputs, size_t output_count, void*, void* executor) {
+  return run_call(container, inputs, input_count, outputs, output_count, executor);
 }
 
 JUMAR_AOTI AOTInductorModelContainerRunSingleThreaded(Container* container, Handle* inputs,
                                                       size_t input_count, Handle* outputs,
-                                                      size_t output_count, void*, void*) {
-  return run_call(container, inputs, input_count, outputs, output_count);
+                                                      size_t output_count, void*, void* executor) {
+  return run_call(container, inputs, input_count, outputs, output_count, executor);
 }
 
 JUMAR_AOTI AOTInductorModelContainerGetNumInputs(Container* container, size_t* count) {

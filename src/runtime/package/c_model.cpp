@@ -9,6 +9,11 @@
 #include "runtime/threads.h"
 #include "runtime/torch/c_api.h"
 
+namespace jumar::runtime::native {
+// Packages whose plans call libtorch are linked without it.
+__attribute__((weak)) Result<std::shared_ptr<const Provider>> load_onednn(const OneDnnOptions& options);
+}  // namespace jumar::runtime::native
+
 namespace {
 
 namespace runtime = jumar::runtime;
@@ -19,7 +24,7 @@ using jumar::runtime::Output;
 using package::Model;
 
 constexpr std::string_view kOneDnn = "onednn";  // the word of Manifest::provider
-constexpr int64_t kPoolBytes = int64_t{256} << 20;
+constexpr int64_t kPoolBytes = int64_t{1} << 30;
 
 // A value's description, with the texts that jumar_model_value points to.
 struct Described {
@@ -205,11 +210,13 @@ jumar::Result<runtime::Engine> engine_of(const jumar_model_options& options,
                                          const package::Manifest& manifest,
                                          std::unique_ptr<const torch::Api>& torch) {
   runtime::Engine engine;
+  engine.has_host_calls = false;
   engine.pool = runtime::Pool::create(options.pool_bytes > 0 ? options.pool_bytes : kPoolBytes);
   if (manifest.provider == kOneDnn) {
     runtime::native::OneDnnOptions onednn;
     onednn.threads = options.threads;
-    JUMAR_ASSIGN(engine.native, runtime::native::OneDnn::load(onednn));
+    CHECK(runtime::native::load_onednn != nullptr, "the package was linked without what calls oneDNN");
+    JUMAR_ASSIGN(engine.native, runtime::native::load_onednn(onednn));
     return engine;
   }
   auto loaded = torch::Api::load(options.torch_library != nullptr ? options.torch_library : "");

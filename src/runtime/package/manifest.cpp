@@ -96,8 +96,9 @@ bool fields(Archive& archive, T& m) {
     return archive(m.is_folded, m.index);
   } else {
     static_assert(std::is_same_v<Value, Manifest>);
-    return archive(m.arguments, m.results, m.constants, m.plan_constants, m.in_spec, m.out_spec, m.cpu,
-                   m.cpu_features, m.provider, m.weights_id, m.weights_bytes, m.facts);
+    return archive(m.arguments, m.results, m.constants, m.plan_constants, m.proxied_steps, m.in_spec,
+                   m.out_spec, m.cpu, m.cpu_features, m.provider, m.checks_arguments, m.weights_id,
+                   m.weights_bytes, m.facts);
   }
 }
 

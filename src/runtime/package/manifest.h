@@ -64,13 +64,15 @@ struct Manifest {
   std::vector<CallResult> results;
   std::vector<Constant> constants;
   std::vector<PlanConstant> plan_constants;
-  std::string in_spec;  // torch's pytree specs, as JSON
+  std::vector<uint32_t> proxied_steps;  // of the plan: calls by torch's proxy executor, by their number there
+  std::string in_spec;                  // torch's pytree specs, as JSON
   std::string out_spec;
   std::string cpu;                        // the level by name, for messages: "x86-64-v3"
   std::vector<std::string> cpu_features;  // of cpu_features.def
   std::string
       provider;  // what the plans' calls were chosen for: "torch", or "onednn", which needs no libtorch
-  std::string weights_id;  // what the weights' trailer repeats
+  bool checks_arguments = true;  // every call; otherwise callers are trusted
+  std::string weights_id;        // what the weights' trailer repeats
   uint64_t weights_bytes = 0;
   std::vector<std::pair<std::string, std::string>> facts;  // for people: version, build, torch's version
 

@@ -60,10 +60,14 @@ jumar::Result<std::unique_ptr<Model>> Model::create(const PackageData& data, con
   JUMAR_RETURN_IF_ERROR(check_processor(manifest));
   JUMAR_ASSIGN(const std::shared_ptr<Weights> bytes, weights(manifest));
   JUMAR_ASSIGN(Engine engine, engines(manifest));
-  engine.has_host_calls = false;
+  engine.has_host_calls = engine.has_host_calls && !manifest.proxied_steps.empty();
   engine.freezes_parameters =
       std::none_of(manifest.results.begin(), manifest.results.end(),
                    [](const CallResult& r) { return r.role == CallResult::Role::kConstantMutation; });
+  // Constants have the types that the manifest and the plan agree on.
+  const auto arguments = std::count_if(manifest.arguments.begin(), manifest.arguments.end(),
+                                       [](const Argument& a) { return !a.is_constant; });
+  engine.checked_inputs = manifest.checks_arguments ? static_cast<uint32_t>(arguments) : 0;
   JUMAR_ASSIGN(ConstantBanks banks, ConstantBanks::create(manifest, bytes, engine.pool));
   std::unique_ptr<Model> model(new Model(std::move(manifest), std::move(banks), std::move(engine)));
   std::map<std::string_view, KernelFn> table;
@@ -77,7 +81,10 @@ jumar::Result<std::unique_ptr<Model>> Model::create(const PackageData& data, con
   JUMAR_ASSIGN(model->plan_, prepared(data.plan, kernels, model->engine_));
   JUMAR_RETURN_IF_ERROR(model->count_results());
   if (data.folding_plan.size > 0) {
-    JUMAR_ASSIGN(model->folding_plan_, prepared(data.folding_plan, kernels, model->engine_));
+    Engine folding = model->engine_;
+    folding.checked_inputs = 0;
+    folding.has_host_calls = false;
+    JUMAR_ASSIGN(model->folding_plan_, prepared(data.folding_plan, kernels, folding));
     JUMAR_RETURN_IF_ERROR(model->fold(model->banks_.active()));
   }
   return model;
@@ -181,7 +188,8 @@ std::unique_ptr<Model::Call> Model::take_call(std::span<const InputValue> argume
   return call;
 }
 
-std::optional<RunError> Model::run(std::span<const InputValue> arguments, std::span<Output> outputs) {
+std::optional<RunError> Model::run(std::span<const InputValue> arguments, std::span<Output> outputs,
+                                   HostCalls* host) {
   CHECK(outputs.size() == result_count_, "{} outputs, the package has {}", outputs.size(), result_count_);
   if (arguments.size() != argument_count_) {
     return RunError{
@@ -191,15 +199,16 @@ std::optional<RunError> Model::run(std::span<const InputValue> arguments, std::s
   }
   if (writes_constants_) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
-    return run_locked(arguments, outputs);
+    return run_locked(arguments, outputs, host);
   }
   const std::shared_lock<std::shared_mutex> lock(mutex_);
-  return run_locked(arguments, outputs);
+  return run_locked(arguments, outputs, host);
 }
 
-std::optional<RunError> Model::run_locked(std::span<const InputValue> arguments, std::span<Output> outputs) {
+std::optional<RunError> Model::run_locked(std::span<const InputValue> arguments, std::span<Output> outputs,
+                                          HostCalls* host) {
   std::unique_ptr<Call> call = take_call(arguments);
-  std::optional<RunError> error = plan_->run(call->inputs, call->outputs, nullptr);
+  std::optional<RunError> error = plan_->run(call->inputs, call->outputs, host);
   if (!error) error = finish(*call, outputs);
   if (error) {
     for (Output& output : outputs) output.drop();

@@ -37,7 +37,9 @@ class Model {
 
   // `outputs` has result_count() elements. A result that is an argument, or a view of one, is an
   // Output::kAlias; one that is a constant is a copy of it.
-  std::optional<RunError> run(std::span<const InputValue> arguments, std::span<Output> outputs);
+  // `host` may be null where the engine was said to have no calls of its own.
+  std::optional<RunError> run(std::span<const InputValue> arguments, std::span<Output> outputs,
+                              HostCalls* host = nullptr);
 
   enum class Bank : uint8_t { kActive, kInactive };
   // All or none of the updates are done. What is computed from constants follows at once.
@@ -61,7 +63,8 @@ class Model {
   Status count_results();
   size_t index_of(Bank bank) const { return bank == Bank::kActive ? banks_.active() : banks_.inactive(); }
   Status fold(size_t bank);
-  std::optional<RunError> run_locked(std::span<const InputValue> arguments, std::span<Output> outputs);
+  std::optional<RunError> run_locked(std::span<const InputValue> arguments, std::span<Output> outputs,
+                                     HostCalls* host);
   std::unique_ptr<Call> take_call(std::span<const InputValue> arguments);
   const ConstantValue& plan_constant(const PlanConstant& which) const;
   std::optional<RunError> finish(Call& call, std::span<Output> outputs);

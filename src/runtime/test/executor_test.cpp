@@ -120,6 +120,9 @@ TEST(Executor, WrongInputsAreNamedWithWhatWasExpected) {
       "input 1 (%x) is f32[2, 4]{1, 2}; the plan was compiled for f32[2, 4], that is f32[s0, 2*s1] with "
       "s0 = 2, s1 = 2");
   wrong = x.input();
+  wrong.tensor.data = static_cast<char*>(wrong.tensor.data) + 2;
+  expect_error(with(wrong), Kind::kInput, "input 1 (%x) is not aligned to 4 bytes");
+  wrong = x.input();
   wrong.tensor.device_type = 2;
   expect_error(with(wrong), Kind::kInput,
                "input 1 (%x) is on a device of DLPack type 2; the plan was compiled for the CPU");

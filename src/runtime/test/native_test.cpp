@@ -1,6 +1,7 @@
 // Each operator of the provider against a loop.
 #include <fmt/ranges.h>
 
+#include <bit>
 #include <thread>
 
 #include "runtime/native/call_site.h"
@@ -25,8 +26,10 @@ std::unique_ptr<Call> call_of(const std::string& declarations, const std::string
       "schema aten.bmm.default(Tensor self, Tensor mat2) -> (Tensor)\n"
       "schema aten.convolution.default(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] "
       "padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> (Tensor)\n"
+      "schema aten.dot.default(Tensor self, Tensor tensor) -> (Tensor)\n"
       "schema aten.matmul.default(Tensor self, Tensor other) -> (Tensor)\n"
       "schema aten.mm.default(Tensor self, Tensor mat2) -> (Tensor)\n"
+      "schema aten.mv.default(Tensor self, Tensor vec) -> (Tensor)\n"
       "schema aten.relu.default(Tensor self) -> (Tensor)\n";
   Result<plan::Plan> plan =
       plan::read_plan("plan @m {\n" + kSchemas + declarations + "call " + call + "\nreturn\n}");
@@ -184,6 +187,73 @@ TEST(Matmul, MultipliesBatchesOfHeads) {
   Strided out({2, 3, 20, 16}, {960, 16, 48, 1});
   ASSERT_FALSE(run_case({"aten.matmul.default", {&scores, &v}, "", &out}));
   expect_elements(out, [&](const auto& index) { return product(scores, v, index); });
+}
+
+TEST(Matmul, MultipliesVectors) {
+  std::mt19937 random(11);
+  Strided a = Strided::random({5, 7}, {1, 5}, random);
+  Strided v = Strided::random({7}, {3}, random);
+  Strided out({5}, {2});
+  ASSERT_FALSE(run_case({"aten.mv.default", {&a, &v}, "", &out}));
+  const auto element = [&](int64_t row) {
+    double sum = 0;
+    for (int64_t k = 0; k < 7; ++k) sum += static_cast<double>(a.at({row, k})) * v.at({k});
+    return sum;
+  };
+  expect_elements(out, [&](const auto& index) { return element(index[0]); });
+  Strided w = Strided::random({5}, {}, random);
+  Strided left({7});
+  ASSERT_FALSE(run_case({"aten.matmul.default", {&w, &a}, "", &left}));
+  expect_elements(left, [&](const auto& index) {
+    double sum = 0;
+    for (int64_t k = 0; k < 5; ++k) sum += static_cast<double>(w.at({k})) * a.at({k, index[0]});
+    return sum;
+  });
+  Strided number({});
+  ASSERT_FALSE(run_case({"aten.dot.default", {&v, &v}, "", &number}));
+  expect_elements(number, [&](const auto&) {
+    double sum = 0;
+    for (int64_t k = 0; k < 7; ++k) sum += static_cast<double>(v.at({k})) * v.at({k});
+    return sum;
+  });
+  Strided none({0});
+  Strided zero({});
+  ASSERT_FALSE(run_case({"aten.dot.default", {&none, &none}, "", &zero}));
+  EXPECT_EQ(zero.at({}), 0.0f);
+  EXPECT_TRUE(run_case({"aten.mv.default", {&a, &w}, "", &out}));
+}
+
+// Small integers, which bf16 holds and adds up exactly.
+TEST(Matmul, MultipliesShortNumbersWhereTheProcessorDoes) {
+  const std::shared_ptr<const OneDnn> provider = test_provider();
+  if (!provider->supports(ir::DType::kBF16)) {
+    EXPECT_FALSE(provider->matmul({ir::DType::kBF16}));
+    GTEST_SKIP() << "no products of bf16 on this processor";
+  }
+  const auto short_of = [](int number) {
+    return static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(number)) >> 16);
+  };
+  const int64_t sizes[] = {4, 4};
+  const int64_t strides[] = {4, 1};
+  std::array<uint16_t, 16> a;
+  std::array<uint16_t, 16> b;
+  std::array<uint16_t, 16> out;
+  for (int k = 0; k < 16; ++k) {
+    a[static_cast<size_t>(k)] = short_of(k % 5 - 2);
+    b[static_cast<size_t>(k)] = short_of(k % 3);
+  }
+  const auto view = [&](std::array<uint16_t, 16>& elements) {
+    return TensorView{elements.data(), ir::DType::kBF16, 2, sizes, strides};
+  };
+  const std::shared_ptr<Pool> pool = Pool::create(1 << 20);
+  const std::unique_ptr<const Matmul> product_of = provider->matmul({ir::DType::kBF16});
+  ASSERT_FALSE(product_of->run({*pool, 0}, view(a), view(b), nullptr, view(out)));
+  for (int m = 0; m < 4; ++m)
+    for (int n = 0; n < 4; ++n) {
+      int sum = 0;
+      for (int k = 0; k < 4; ++k) sum += ((4 * m + k) % 5 - 2) * ((4 * k + n) % 3);
+      EXPECT_EQ(out[static_cast<size_t>(4 * m + n)], short_of(sum));
+    }
 }
 
 TEST(Matmul, MakesPrimitivesForMoreSizesThanItKeeps) {

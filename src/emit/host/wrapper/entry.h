@@ -96,13 +96,10 @@ inline Handle alias_of(const Torch& torch, Handle base, const Input& input, cons
   Handle out = nullptr;
   const int64_t* sizes = output.dims;
   const int64_t* strides = output.dims + output.rank;
-  int64_t first = 0;
   if (output.whole) {
     if (torch.aoti_torch_new_tensor_handle(base, &out) == 0) return out;
   } else if (output.dtype == input.dtype) {
-    if (torch.aoti_torch_get_storage_offset(base, &first) == 0 &&
-        torch.aoti_torch__reinterpret_tensor(base, output.rank, sizes, strides, first + output.offset,
-                                             &out) == 0)
+    if (torch.aoti_torch__reinterpret_tensor(base, output.rank, sizes, strides, output.offset, &out) == 0)
       return out;
   } else {  // no handle can be made of it, so its elements are copied
     int64_t bytes = 0;

@@ -63,7 +63,6 @@ struct Returned {
   const Tensor* tensor = nullptr;
   int64_t integer = 0;
   double number = 0;
-  bool is_last = true;
   Returned(const Tensor& value) : kind(ValueKind::kTensor), tensor(&value) {}
   Returned(Int value) : kind(ValueKind::kInt), integer(value.value()) {}
   Returned(int value) : kind(ValueKind::kInt), integer(value) {}

@@ -61,19 +61,21 @@ inline void Run::launch(const Kernel& kernel, std::initializer_list<Units> phase
 
 // A tensor's own handle leaves with the last output that needs it.
 inline void Run::outputs(std::initializer_list<Returned> values) {
-  std::vector<bool> last(values.size());
   for (size_t k = values.size(); k-- > 0;) {
     const Returned& value = values.begin()[k];
     if (value.kind != ValueKind::kTensor) continue;
-    last[k] = !value.tensor->root->slot->is_given;
-    value.tensor->root->slot->is_given = true;
+    Slot& slot = *value.tensor->root->slot;
+    if (slot.last_output < 0) slot.last_output = static_cast<int64_t>(k);
   }
-  for (size_t k = 0; k < values.size(); ++k) {
-    const Returned& value = values.begin()[k];
-    outputs_[k].kind = value.kind;
-    outputs_[k].integer = value.integer;
-    outputs_[k].number = value.number;
-    if (value.kind == ValueKind::kTensor) give_tensor(*value.tensor, last[k], outputs_[k]);
+  int64_t k = 0;
+  for (const Returned& value : values) {
+    Output& output = outputs_[k];
+    output.kind = value.kind;
+    output.integer = value.integer;
+    output.number = value.number;
+    if (value.kind == ValueKind::kTensor)
+      give_tensor(*value.tensor, value.tensor->root->slot->last_output == k, output);
+    ++k;
   }
 }
 

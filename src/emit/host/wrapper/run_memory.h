@@ -15,7 +15,7 @@ inline Run::~Run() {
   frame_.results.clear();
   for (uint32_t k = 0; k < tensor_count_; ++k) {
     release_slot(frame_.slots[k]);
-    frame_.slots[k].is_given = false;
+    frame_.slots[k].last_output = -1;
   }
 }
 
@@ -119,11 +119,9 @@ inline Handle Run::handle(const Tensor& tensor) {
   }
   const Handle root = tensor.root->slot->owned;
   if (&tensor == tensor.root) return root;
-  int64_t first = 0;
   Handle view = nullptr;
-  if (torch_.aoti_torch_get_storage_offset(root, &first) != 0 ||
-      torch_.aoti_torch__reinterpret_tensor(root, tensor.rank, tensor.sizes, tensor.strides,
-                                            first + tensor.place_bytes / tensor.dtype.bytes, &view) != 0)
+  if (torch_.aoti_torch__reinterpret_tensor(root, tensor.rank, tensor.sizes, tensor.strides,
+                                            tensor.place_bytes / tensor.dtype.bytes, &view) != 0)
     fail(FailureKind::kMemory, std::string("no memory for %") + name_of(tensor));
   frame_.temporaries.push_back(view);
   return view;

@@ -15,8 +15,8 @@ namespace jumar::wrapper {
 
 struct Slot {
   Handle owned = nullptr;
-  bool is_given = false;  // an output of the call has it
-  Handle blob = nullptr;  // borrows `blob_data`
+  int64_t last_output = -1;  // of the call's that have it
+  Handle blob = nullptr;     // borrows `blob_data`
   void* blob_data = nullptr;
   int64_t blob_sizes[kMostDims];
   int64_t blob_strides[kMostDims];
