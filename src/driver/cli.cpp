@@ -10,6 +10,7 @@
 #include "driver/compile_command.h"
 #include "driver/context.h"
 #include "driver/golden.h"
+#include "driver/inspect_command.h"
 #include "driver/opt.h"
 #include "driver/run_command.h"
 #include "driver/stages.h"
@@ -97,17 +98,35 @@ void add_compile(CLI::App& app, CompileArguments& arguments) {
 }
 
 void add_run(CLI::App& app, RunArguments& arguments) {
-  app.add_option("archive", arguments.program, "what torch.export.save wrote")->required();
+  app.add_option("file", arguments.program, "what torch.export.save wrote, or a package of jumar compile")
+      ->required();
   app.add_option("--input", arguments.inputs,
                  "a .npy file; one for each input, in order. None: list the inputs")
       ->allow_extra_args(false);
   app.add_option("--output", arguments.output, "where results go; {} becomes their number");
   app.add_option("--model", arguments.model, "which model, of an archive that holds several");
+  app.add_option("--torch", arguments.torch_library, "a libtorch_cpu.so, for a package that needs one");
   app.add_option("--threads", arguments.threads, "threads to run with; 0 means one for each processor")
       ->check(CLI::Range(0, 4096));
   app.add_option("--repeat", arguments.repeat, "calls after the first; their median time is printed")
       ->check(CLI::Range(0, 1000000));
   add_options_flag(app, arguments.options);
+}
+
+void add_inspect(CLI::App& app, InspectArguments& arguments) {
+  app.add_option("file", arguments.file, "a package of jumar compile, or what torch.export.save wrote")
+      ->required();
+  app.add_flag("--kernels", arguments.all_kernels, "print the loops of the kernels instead of an overview");
+  app.add_option("--kernel", arguments.kernels, "the same of one kernel")->allow_extra_args(false);
+  app.add_flag("--plan", arguments.plan, "print the plan");
+  app.add_flag("--memory", arguments.memory, "print the buffers of a call");
+  app.add_flag("--refusals", arguments.refusals, "print why loops were not fused");
+  app.add_flag("--at-load", arguments.at_load,
+               "with --kernels, --kernel, --plan, --memory: of what is computed of the weights at load");
+  app.add_option("--size", arguments.sizes, "NAME=NUMBER: a size to plan memory for, instead of its hint")
+      ->allow_extra_args(false);
+  app.add_flag("--json", arguments.json, "print everything as JSON");
+  app.add_option("--model", arguments.model, "which model, of an archive that holds several");
 }
 
 Result<Options> options_of(const Options& base, std::string_view text,
@@ -180,6 +199,13 @@ int opt_command(const OptArguments& arguments, const Options& base) {
   return page ? 0 : report(diagnostic("io", "cannot write '{}'", arguments.html));
 }
 
+int inspect_command(const InspectArguments& arguments) {
+  const Result<std::string> text = inspect(arguments);
+  if (!text.ok()) return report(text.error());
+  print(stdout, *text);
+  return 0;
+}
+
 int options_command(const Options& options) {
   for (size_t k = 0; k < option_rows().size(); ++k) {
     const OptionRow& row = option_rows()[k];
@@ -244,8 +270,11 @@ int run(int argc, char** argv) {
       *app.add_subcommand("compile", "make a package, or C++ source, of an exported program");
   add_compile(compile_app, compile_arguments);
   RunArguments run_arguments;
-  CLI::App& run_app = *app.add_subcommand("run", "run an exported program, without libtorch");
+  CLI::App& run_app = *app.add_subcommand("run", "run an exported program or a package");
   add_run(run_app, run_arguments);
+  InspectArguments inspect_arguments;
+  CLI::App& inspect_app = *app.add_subcommand("inspect", "tell what is in a package or an exported program");
+  add_inspect(inspect_app, inspect_arguments);
   CLI::App& options_app = *app.add_subcommand("options", "list the options with their values here");
   CLI::App& cache_app = *app.add_subcommand("cache", "look after the cache on disk");
   cache_app.require_subcommand(1);
@@ -261,6 +290,7 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : kWrongArguments;
   }
   if (golden_app) return golden_command(golden_paths, bless);
+  if (inspect_app) return inspect_command(inspect_arguments);
   const Result<Options> base = Options::from_environment(process_environment());
   if (!base.ok()) return report(base.error());
   if (opt_app) return opt_command(opt_arguments, *base);

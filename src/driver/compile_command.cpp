@@ -8,6 +8,7 @@
 
 #include "driver/cpp_project.h"
 #include "driver/package.h"
+#include "driver/size_text.h"
 
 namespace jumar::driver {
 namespace {
@@ -17,13 +18,6 @@ constexpr std::string_view kEnding = ".pt2";
 std::string default_output(std::string_view input, std::string_view ending) {
   if (input.ends_with(kEnding)) input.remove_suffix(kEnding.size());
   return fmt::format("{}{}", input, ending);
-}
-
-// "1.2 MB"
-std::string size_text(uint64_t bytes) {
-  if (bytes < 1000) return fmt::format("{} bytes", bytes);
-  if (bytes < 1000000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
-  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
 // One line that is rewritten, on a terminal only.

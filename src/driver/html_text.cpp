@@ -5,29 +5,15 @@
 #include <algorithm>
 #include <array>
 
+#include "driver/utf8.h"
+
 namespace jumar::driver::html {
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
-// How many bytes the UTF-8 character at the front takes; 0 where there is none.
-size_t character_bytes(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  if (lead < 0x80) return lead >= 0x20 && lead != 0x7F ? 1 : lead == '\n' || lead == '\t' ? 1 : 0;
-  const size_t size = lead >= 0xF0 && lead <= 0xF4  ? 4
-                      : lead >= 0xE0 && lead < 0xF0 ? 3
-                      : lead >= 0xC2 && lead < 0xE0 ? 2
-                                                    : 0;
-  if (size == 0 || text.size() < size) return 0;
-  for (size_t k = 1; k < size; ++k)
-    if (!is_continuation(text[k])) return 0;
-  // Longer than needed, a surrogate, or beyond the last character.
-  const auto second = static_cast<unsigned char>(text[1]);
-  const bool is_broken = (lead == 0xE0 && second < 0xA0) || (lead == 0xED && second >= 0xA0) ||
-                         (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second >= 0x90);
-  return is_broken ? 0 : size;
+// A control character that a page may not hold.
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte == 0x7F || (byte < 0x20 && c != '\n' && c != '\t');
 }
 
 std::string_view entity(char c) {
@@ -59,9 +45,9 @@ std::string escaped(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const size_t size = character_bytes(text);
-    if (size == 0) {
-      out += kReplacement;
+    const size_t size = utf8_character_bytes(text);
+    if (size == 0 || is_control(text[0])) {
+      out += kReplacementCharacter;
       text.remove_prefix(1);
       continue;
     }

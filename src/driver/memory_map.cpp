@@ -1,6 +1,7 @@
 #include "driver/memory_map.h"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_set>
 
 #include "plan/entry.h"
@@ -11,6 +12,11 @@ namespace {
 
 using plan::Storage;
 using plan::TensorId;
+
+// Sizes that a file names may be any: a sum that is too large stays the largest.
+void add(int64_t& sum, int64_t bytes) {
+  if (__builtin_add_overflow(sum, bytes, &sum)) sum = std::numeric_limits<int64_t>::max();
+}
 
 class Mapper {
  public:
@@ -121,7 +127,7 @@ class Mapper {
       if (tensor.storage == Storage::kView) continue;
       const std::optional<int64_t> bytes = tensor_bytes(plan_.cx(), tensor.type, sizes_);
       if (tensor.storage == Storage::kParameter || tensor.storage == Storage::kInput) {
-        (tensor.storage == Storage::kInput ? map_.input_bytes : map_.parameter_bytes) += bytes.value_or(0);
+        add(tensor.storage == Storage::kInput ? map_.input_bytes : map_.parameter_bytes, bytes.value_or(0));
         continue;
       }
       const Uses& uses = uses_[k];
@@ -159,11 +165,12 @@ class Mapper {
       int64_t arena = 0, others = 0;
       for (const MemoryBlock& block : map_.blocks) {
         if (step < block.first || step > block.last) continue;
-        (block.place == MemoryBlock::Place::kArena ? arena : others) += block.bytes;
+        add(block.place == MemoryBlock::Place::kArena ? arena : others, block.bytes);
       }
       map_.arena_used_bytes = std::max(map_.arena_used_bytes, arena);
-      if (map_.arena_bytes + others <= map_.peak_bytes) continue;
-      map_.peak_bytes = map_.arena_bytes + others;
+      add(others, map_.arena_bytes);
+      if (others <= map_.peak_bytes) continue;
+      map_.peak_bytes = others;
       map_.peak_step = step;
     }
   }

@@ -11,6 +11,7 @@
 #include "driver/cli.h"
 #include "driver/compile_graph.h"
 #include "driver/html_report.h"
+#include "driver/json_writer.h"
 #include "driver/link/package_object.h"
 #include "driver/link/shared_library.h"
 #include "driver/package_details.h"
@@ -203,6 +204,7 @@ class PackageWriter {
   }
 
   uint64_t weights_bytes() const { return weights_->bytes(); }
+  std::string manifest() const { return manifest_.bytes(); }
 
   // By constant: whether it may lie in memory in another way: no other shares its storage.
   std::vector<bool> movable_constants() const {
@@ -317,13 +319,20 @@ Status check_calls(const plan::Plan& plan, const Options& options, const ProxyNo
   return error;
 }
 
+std::string target_text(const jit::CpuTarget& target) {
+  return fmt::format("{}, {}-bit vectors", target.cpu, target.vector_bits);
+}
+
+ProgramTexts texts_of(const CompiledParts& parts) {
+  return {loop::write_program(parts.program), plan::write_plan(parts.plan)};
+}
+
 Status write_page(const PackageRequest& request, const jit::CpuTarget& target, const graph::Graph& graph,
                   const CompiledParts& parts, const Report& report) {
   const std::string page =
       html_report({std::filesystem::path(request.archive).filename().string(),
-                   fmt::format("jumar {} (build {})", kVersion, build_id()),
-                   fmt::format("{}, {}-bit vectors", target.cpu, target.vector_bits), graph, parts.program,
-                   parts.plan, report, hinted_sizes(parts.program)});
+                   fmt::format("jumar {} (build {})", kVersion, build_id()), target_text(target), graph,
+                   parts.program, parts.plan, report, hinted_sizes(parts.program)});
   return write_file(request.page, page);
 }
 
@@ -368,9 +377,9 @@ Result<PackageSummary> compile_package(const PackageRequest& request, const Opti
   JUMAR_RETURN_IF_ERROR(check_calls(parts.plan, options, proxy));
   writer.take_proxy(proxy);
   // Before the writer gives the folding plan's kernels their names in the package.
-  const PackageDetails details{json_body(report), loop::write_program(parts.program),
-                               plan::write_plan(parts.plan),
-                               folding ? plan::write_plan(folding->plan) : std::string()};
+  const PackageDetails details{writer.manifest(), target_text(target),
+                               fmt::format("{{{}}}", json_body(report)), texts_of(parts),
+                               folding ? texts_of(*folding) : ProgramTexts()};
   tell("linking");
   JUMAR_ASSIGN(const std::string linked, [&]() {
     const StageTimer timer(report, "link");

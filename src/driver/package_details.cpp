@@ -9,14 +9,22 @@
 namespace jumar::driver {
 namespace {
 
-// Nobody's program has this much text; a record that claims more is broken.
-constexpr uint64_t kMostBytes = uint64_t{1} << 30;
+// zlib can't make more bytes of one than this; a record that claims to hold more is broken.
+constexpr uint64_t kMostRatio = 1032;
+
+// The texts in the order in which they are written.
+template <class Details>
+auto texts_of(Details& details) {
+  return std::array{&details.manifest,      &details.target,       &details.report,
+                    &details.program.loops, &details.program.plan, &details.folding.loops,
+                    &details.folding.plan};
+}
 
 }  // namespace
 
 std::string PackageDetails::bytes() const {
   ByteWriter writer;
-  for (const std::string* text : {&report, &loops, &plan, &folding_plan}) writer.text(*text);
+  for (const std::string* text : texts_of(*this)) writer.text(*text);
   const std::string plain = writer.take();
   uLongf size = ::compressBound(plain.size());
   std::string packed(size, '\0');
@@ -35,7 +43,7 @@ Result<PackageDetails> PackageDetails::read(std::string_view record, const std::
   ByteReader outer(record);
   const std::optional<uint64_t> size = outer.number();
   const std::optional<std::string_view> packed = outer.text();
-  if (!size || !packed || *size > kMostBytes) return broken;
+  if (!size || !packed || !outer.at_end() || *size / kMostRatio > packed->size()) return broken;
   std::string plain(*size, '\0');
   uLongf found = plain.size();
   const int status = ::uncompress(reinterpret_cast<Bytef*>(plain.data()), &found,
@@ -43,12 +51,12 @@ Result<PackageDetails> PackageDetails::read(std::string_view record, const std::
   if (status != Z_OK || found != *size) return broken;
   PackageDetails out;
   ByteReader reader(plain);
-  for (std::string* text : {&out.report, &out.loops, &out.plan, &out.folding_plan}) {
+  for (std::string* text : texts_of(out)) {
     const std::optional<std::string_view> part = reader.text();
     if (!part) return broken;
     *text = *part;
   }
-  return out;
+  return reader.at_end() ? Result<PackageDetails>(std::move(out)) : broken;
 }
 
 }  // namespace jumar::driver

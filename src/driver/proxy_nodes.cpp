@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "driver/report.h"
+#include "driver/json_writer.h"
 #include "runtime/code.h"
 #include "runtime/torch/schema_type.h"
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "driver/json_writer.h"
+
 namespace jumar::driver {
 namespace {
 
@@ -16,22 +18,6 @@ std::string array(const Rows& rows, Text text) {
 }
 
 }  // namespace
-
-std::string json_text(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20) {
-      out += fmt::format("\\u{:04x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
 
 void Report::add_call(const std::string& op, const std::string& reason) {
   for (Call& call : calls) {

@@ -66,8 +66,6 @@ struct Report {
   void add_call(const std::string& op, const std::string& reason);
 };
 
-// A string of JSON, with its quotes.
-std::string json_text(std::string_view text);
 // Without "stages", "cache" and "notes": what a cache entry keeps.
 std::string json_body(const Report& report);
 // The whole report; `body` is json_body's text, of this compilation or of a cache entry.

@@ -3,129 +3,47 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstdio>
-#include <cstring>
 
+#include "driver/archive_kind.h"
 #include "driver/context.h"
+#include "driver/exported_view.h"
+#include "driver/run_arrays.h"
+#include "driver/run_package.h"
 #include "import/pt2.h"
-#include "runtime/memory.h"
-#include "support/npy.h"
 
 namespace jumar::driver {
 namespace {
 
-using ir::DType;
 using runtime::InputValue;
 using runtime::Output;
 using runtime::TensorView;
 
-constexpr std::string_view kNumberPlace = "{}";
-
-struct NpyRow {
-  DType dtype;
-  std::string_view type;
-};
-constexpr std::array<NpyRow, 13> kNpyTypes = {{{DType::kF32, "<f4"},
-                                               {DType::kF64, "<f8"},
-                                               {DType::kF16, "<f2"},
-                                               {DType::kBF16, "<V2"},
-                                               {DType::kI64, "<i8"},
-                                               {DType::kI32, "<i4"},
-                                               {DType::kI16, "<i2"},
-                                               {DType::kI8, "|i1"},
-                                               {DType::kU64, "<u8"},
-                                               {DType::kU32, "<u4"},
-                                               {DType::kU16, "<u2"},
-                                               {DType::kU8, "|u1"},
-                                               {DType::kBool, "|b1"}}};
-
-std::optional<DType> dtype_of(std::string_view type) {
-  if (type == "|V2") return DType::kBF16;
-  const auto* row = std::ranges::find(kNpyTypes, type, &NpyRow::type);
-  return row == kNpyTypes.end() ? std::nullopt : std::optional(row->dtype);
-}
-
-// An array of a file, as an input.
-struct Argument {
-  NpyArray array;
-  std::vector<int64_t> strides;
+InputValue input_of(const HostNumber& number) {
   InputValue value;
-};
-
-std::vector<int64_t> array_strides(const NpyArray& array) {
-  std::vector<int64_t> strides(array.sizes.size());
-  int64_t next = 1;
-  for (size_t n = 0; n < strides.size(); ++n) {
-    const size_t k = array.is_column_major ? n : strides.size() - 1 - n;
-    strides[k] = next;
-    next *= std::max<int64_t>(array.sizes[k], 1);
-  }
-  return strides;
-}
-
-// A program takes row-major tensors: the elements of others are moved.
-void make_row_major(NpyArray& array, DType dtype) {
-  if (!std::exchange(array.is_column_major, false)) return;
-  NpyArray before = array;
-  before.is_column_major = true;
-  const std::vector<int64_t> from = array_strides(before);
-  const std::vector<int64_t> to = array_strides(array);
-  const int32_t rank = static_cast<int32_t>(array.sizes.size());
-  runtime::copy_elements({before.elements.data(), dtype, rank, array.sizes.data(), from.data()},
-                         {array.elements.data(), dtype, rank, array.sizes.data(), to.data()});
-}
-
-// The only element of an array as a host number, for an input that is no tensor.
-Status set_number(Argument& argument, DType dtype, graph::ValueKind kind, const std::string& path) {
-  InputValue& value = argument.value;
-  const std::vector<uint8_t>& bytes = argument.array.elements;
-  if (kind == graph::ValueKind::kInt && dtype == DType::kI64 && bytes.size() == sizeof value.integer) {
+  if (const auto* integer = std::get_if<int64_t>(&number)) {
     value.kind = InputValue::Kind::kInt;
-    std::memcpy(&value.integer, bytes.data(), bytes.size());
-  } else if (kind == graph::ValueKind::kFloat && dtype == DType::kF64 &&
-             bytes.size() == sizeof value.number) {
+    value.integer = *integer;
+  } else if (const auto* real = std::get_if<double>(&number)) {
     value.kind = InputValue::Kind::kFloat;
-    std::memcpy(&value.number, bytes.data(), bytes.size());
-  } else if (kind == graph::ValueKind::kBool && dtype == DType::kBool && bytes.size() == 1) {
-    value.kind = InputValue::Kind::kBool;
-    value.integer = bytes[0] != 0;
+    value.number = *real;
   } else {
-    return diagnostic("input", "{} must hold one element of {}", path,
-                      kind == graph::ValueKind::kInt     ? "<i8"
-                      : kind == graph::ValueKind::kFloat ? "<f8"
-                                                         : "|b1");
+    value.kind = InputValue::Kind::kBool;
+    value.integer = std::get<bool>(number);
   }
-  return {};
+  return value;
 }
 
-Status read_argument(const std::string& path, const graph::Value& wanted, Argument& argument) {
-  JUMAR_ASSIGN(argument.array, read_npy(path));
-  const DType dtype = *dtype_of(argument.array.type);
-  if (wanted.kind != graph::ValueKind::kTensor) return set_number(argument, dtype, wanted.kind, path);
-  make_row_major(argument.array, dtype);
-  argument.strides = array_strides(argument.array);
-  argument.value.tensor = {argument.array.elements.data(), dtype,
-                           static_cast<int32_t>(argument.array.sizes.size()), argument.array.sizes.data(),
-                           argument.strides.data()};
-  return {};
-}
-
-std::string kind_text(const import::Imported& model, const graph::Value& value) {
-  switch (value.kind) {
-    case graph::ValueKind::kTensor:
-      return ir::text(model.graph.cx(), value.type);
-    case graph::ValueKind::kInt:
-      return fmt::format("int({})", sym::text(value.expr));
-    case graph::ValueKind::kFloat:
-      return "float";
-    case graph::ValueKind::kBool:
-      return "bool";
-    case graph::ValueKind::kNone:
-      break;
+Result<InputValue> input_of(FileArray& array, graph::ValueKind wanted) {
+  if (wanted == graph::ValueKind::kTensor) {
+    InputValue value;
+    value.tensor = array.view();
+    return value;
   }
-  return "none";
+  JUMAR_ASSIGN(const HostNumber number, array.number(wanted == graph::ValueKind::kInt     ? HostKind::kInt
+                                                     : wanted == graph::ValueKind::kFloat ? HostKind::kFloat
+                                                                                          : HostKind::kBool));
+  return input_of(number);
 }
 
 // "%tokens: i64[s0, 128]" for each input, then the ranges of the sizes.
@@ -134,7 +52,7 @@ std::string input_list(const import::Imported& model) {
   for (const import::CallInput& input : model.inputs) {
     if (!input.graph_input) continue;
     const graph::Value& value = model.graph.values[model.graph.inputs[*input.graph_input].value];
-    out += fmt::format("{}: {}\n", input.name, kind_text(model, value));
+    out += fmt::format("{}: {}\n", input.name, value_text(model.graph, value));
   }
   for (const graph::SymbolInfo& symbol : model.graph.symbols)
     out += fmt::format("{} in [{}, {}]\n", sym::text(symbol.symbol), symbol.range.lo,
@@ -170,29 +88,11 @@ TensorView result_view(const Output& output, std::span<const InputValue> inputs)
           static_cast<int32_t>(output.sizes.size()), output.sizes.data(), output.strides.data()};
 }
 
-template <class T>
-NpyArray number_array(std::string_view type, T value) {
-  NpyArray array{std::string(type), {}, false, std::vector<uint8_t>(sizeof value)};
-  std::memcpy(array.elements.data(), &value, sizeof value);
-  return array;
-}
-
 Result<NpyArray> result_array(const Output& output, std::span<const InputValue> inputs) {
-  if (output.kind == Output::Kind::kInt) return number_array("<i8", output.integer);
-  if (output.kind == Output::Kind::kFloat) return number_array("<f8", output.number);
-  if (output.kind == Output::Kind::kBool) return number_array("|b1", output.integer != 0);
-  const TensorView view = result_view(output, inputs);
-  const auto* row = std::ranges::find(kNpyTypes, view.dtype, &NpyRow::dtype);
-  if (row == kNpyTypes.end())
-    return diagnostic("unsupported", "a result has elements of type {}, which .npy files have not",
-                      ir::dtype_name(view.dtype));
-  NpyArray array{std::string(row->type), {view.sizes, view.sizes + view.rank}, false, {}};
-  int64_t bytes = ir::dtype_bytes(view.dtype);
-  for (int64_t size : array.sizes) bytes *= size;
-  array.elements.resize(static_cast<size_t>(bytes));
-  const std::vector<int64_t> strides = array_strides(array);
-  runtime::copy_elements(view, {array.elements.data(), view.dtype, view.rank, view.sizes, strides.data()});
-  return array;
+  if (output.kind == Output::Kind::kInt) return array_of(HostNumber(output.integer));
+  if (output.kind == Output::Kind::kFloat) return array_of(HostNumber(output.number));
+  if (output.kind == Output::Kind::kBool) return array_of(HostNumber(output.integer != 0));
+  return array_of(result_view(output, inputs));
 }
 
 class Command {
@@ -207,7 +107,7 @@ class Command {
     JUMAR_ASSIGN(graph_, context->compile(graph::write_graph(model_.graph), options, running));
     outputs_.resize(graph_->plan().output_count());
     JUMAR_RETURN_IF_ERROR(call());
-    JUMAR_RETURN_IF_ERROR(measure());
+    JUMAR_RETURN_IF_ERROR(measure(arguments_.repeat, [this] { return call(); }));
     return write_outputs();
   }
 
@@ -220,11 +120,12 @@ class Command {
     if (wanted.size() != arguments_.inputs.size())
       return diagnostic("input", "the program has {} inputs, {} are given; without any they are listed",
                         wanted.size(), arguments_.inputs.size());
-    arguments_read_.resize(wanted.size());
+    arrays_.reserve(wanted.size());  // inputs point into them
     for (size_t k = 0; k < wanted.size(); ++k) {
       const graph::Value& value = model_.graph.values[model_.graph.inputs[wanted[k].second].value];
-      JUMAR_RETURN_IF_ERROR(read_argument(arguments_.inputs[k], value, arguments_read_[k]));
-      inputs_[wanted[k].second] = arguments_read_[k].value;
+      JUMAR_ASSIGN(FileArray array, FileArray::read(arguments_.inputs[k]));
+      arrays_.push_back(std::move(array));
+      JUMAR_ASSIGN(inputs_[wanted[k].second], input_of(arrays_.back(), value.kind));
     }
     weights_.resize(model_.weights.size());
     for (size_t k = 0; k < model_.weights.size(); ++k)
@@ -238,22 +139,6 @@ class Command {
     return {};
   }
 
-  Status measure() {
-    std::vector<double> times;
-    for (int k = 0; k < arguments_.repeat; ++k) {
-      const auto start = std::chrono::steady_clock::now();
-      JUMAR_RETURN_IF_ERROR(call());
-      times.push_back(
-          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
-    }
-    if (times.empty()) return {};
-    std::ranges::sort(times);
-    const std::string line = fmt::format("{} calls, median {:.3f} ms, fastest {:.3f} ms\n", times.size(),
-                                         times[times.size() / 2], times.front());
-    std::fwrite(line.data(), 1, line.size(), stderr);
-    return {};
-  }
-
   // New values of the program's own state are not kept.
   Status write_outputs() {
     size_t number = 0;
@@ -262,12 +147,7 @@ class Command {
       const size_t mine = number++;
       if (outputs_[k].kind == Output::Kind::kNone) continue;
       JUMAR_ASSIGN(const NpyArray array, result_array(outputs_[k], inputs_));
-      std::string path = arguments_.output;
-      if (const size_t place = path.find(kNumberPlace); place != std::string::npos)
-        path.replace(place, kNumberPlace.size(), fmt::format("{}", mine));
-      JUMAR_RETURN_IF_ERROR(write_npy(path, array));
-      const std::string line = fmt::format("{}: {}[{}]\n", path, array.type, fmt::join(array.sizes, ", "));
-      std::fwrite(line.data(), 1, line.size(), stdout);
+      JUMAR_RETURN_IF_ERROR(write_result(arguments_.output, mine, array));
     }
     return {};
   }
@@ -275,20 +155,23 @@ class Command {
   const RunArguments& arguments_;
   import::Imported model_;
   std::shared_ptr<const CompiledGraph> graph_;
-  std::vector<Argument> arguments_read_;
+  std::vector<FileArray> arrays_;
   std::vector<WeightLayout> weights_;
   std::vector<InputValue> inputs_;
   std::vector<Output> outputs_;
 };
 
-}  // namespace
-
-Status run_command(const RunArguments& arguments, const Options& base) {
+Status run_archive(const RunArguments& arguments, const Options& base,
+                   const std::shared_ptr<const MappedFile>& file) {
+  if (!arguments.torch_library.empty())
+    return diagnostic("input", "'{}' is no package: it is compiled to run without libtorch",
+                      arguments.program);
   JUMAR_ASSIGN(Options options, base.with("provider=onednn"));
   JUMAR_ASSIGN(options, options.with(fmt::format("{}", fmt::join(arguments.options, "\n"))));
   import::ImportOptions import_options;
   import_options.model = arguments.model;
-  JUMAR_ASSIGN(import::Imported model, import::import_pt2(arguments.program, import_options));
+  JUMAR_ASSIGN(import::Imported model, import::import_pt2(file->bytes(), arguments.program, import_options));
+  model.file = file;
   if (arguments.inputs.empty() && std::ranges::any_of(model.inputs, [](const import::CallInput& input) {
         return input.graph_input.has_value();
       })) {
@@ -297,6 +180,18 @@ Status run_command(const RunArguments& arguments, const Options& base) {
     return {};
   }
   return Command(arguments, std::move(model)).run(options);
+}
+
+}  // namespace
+
+Status run_command(const RunArguments& arguments, const Options& base) {
+  JUMAR_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(arguments.program));
+  JUMAR_ASSIGN(const ArchiveKind kind, [&]() -> Result<ArchiveKind> {
+    JUMAR_ASSIGN(const ZipArchive zip, ZipArchive::read(file->bytes(), arguments.program));
+    return archive_kind(zip);
+  }());
+  const bool is_package = kind == ArchiveKind::kPackage || kind == ArchiveKind::kForeign;
+  return is_package ? run_package(arguments, file->bytes()) : run_archive(arguments, base, file);
 }
 
 }  // namespace jumar::driver

@@ -1,4 +1,5 @@
-// `jumar run`: an exported program on arrays from files, without libtorch and without Python.
+// `jumar run`: an exported program or a package on arrays from files, without Python. Which of both a file is
+// follows from what is in it. Exported programs run without libtorch, packages as they were compiled.
 #pragma once
 
 #include <string>
@@ -15,6 +16,7 @@ struct RunArguments {
   std::string output = "out_{}.npy";
   std::string model;  // of an archive that holds several
   std::vector<std::string> options;
+  std::string torch_library;  // for a package that needs libtorch
   int threads = 0;
   int repeat = 0;
 };

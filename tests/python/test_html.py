@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 import torch
-from exporting import ImportedModule, _command
+from exporting import ImportedModule, command
 from models import MODELS
 from torch import nn
 
@@ -74,8 +74,8 @@ def _page(tmp_path, model: nn.Module, inputs: tuple, name: str = "model") -> str
     with torch.no_grad():
         torch.export.save(torch.export.export(model, inputs), tmp_path / f"{name}.pt2")
     out = tmp_path / "page.html"
-    command = [*_command(), "opt", str(tmp_path / f"{name}.pt2"), "--from=pt2", f"--html={out}"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    line = [*command(), "opt", str(tmp_path / f"{name}.pt2"), "--from=pt2", f"--html={out}"]
+    result = subprocess.run(line, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout) == (0, ""), result.stderr
     return out.read_text(encoding="utf-8")
 
@@ -117,7 +117,7 @@ def test_names_of_the_model_are_text(tmp_path):
 def test_a_page_that_cannot_be_written_is_an_error(tmp_path):
     graph = tmp_path / "in.graph"
     graph.write_text("graph @main {\n  %x: f32[2] = input 0\n  return %x\n}\n")
-    command = [*_command(), "opt", str(graph), f"--html={tmp_path / 'missing' / 'page.html'}"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    line = [*command(), "opt", str(graph), f"--html={tmp_path / 'missing' / 'page.html'}"]
+    result = subprocess.run(line, capture_output=True, text=True, check=False)
     assert result.returncode == 1
     assert "cannot write" in result.stderr

@@ -1,13 +1,16 @@
-"""`jumar run`: exported programs without libtorch and without Python, compared with eager PyTorch."""
+"""`jumar run`: exported programs and packages without Python, compared with eager PyTorch."""
 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from compiling import package_of
 from exporting import command, save
 from models import MODELS
 from test_import_models import assert_near, other_size
@@ -178,3 +181,72 @@ def test_wrong_inputs_are_errors(bad, tmp_path):
     arguments = ["--input=/nowhere.npy"] if bad == "missing" else []
     with pytest.raises(RuntimeError, match="input|cannot read"):
         jumar_run(path, [] if bad == "missing" else inputs, tmp_path / "run", *arguments)
+
+
+# ---- Packages ----
+
+_LIBTORCH = f"--torch={Path(torch.__file__).parent / 'lib' / 'libtorch_cpu.so'}"
+
+
+@pytest.mark.parametrize("provider", ["torch", "onednn"])
+@pytest.mark.parametrize("name", ["bert", "resnet18"])
+def test_packages(name, provider, tmp_path):
+    model, (x,) = MODELS[name]()
+    dims = ({k: Dim.AUTO for k in ((0, 1) if x.ndim == 2 else (0,))},)
+    package = package_of(model, (x,), tmp_path, f"--provider={provider}", dynamic_shapes=dims)
+    arguments = [_LIBTORCH] if provider == "torch" else []
+    for value in (x, other_size(x)):
+        (found,) = jumar_run(package, [value], tmp_path / "run", *arguments)
+        with torch.no_grad():
+            assert_near(torch.from_numpy(found), model(value))
+
+
+def test_packages_are_known_by_what_is_in_them(tmp_path):
+    inputs = (torch.arange(6, dtype=torch.int16).reshape(2, 3), torch.tensor([True, False]),
+              torch.randn(4, dtype=torch.float64), torch.randn(3, 5).half())
+    package = package_of(Kinds(), inputs, tmp_path, "--provider=onednn")
+    renamed = shutil.move(package, tmp_path / "anything.zip")
+    arrays = [np.asfortranarray(value.numpy()) for value in inputs]
+    found = jumar_run(renamed, arrays, tmp_path / "run")
+    same = jumar_run(tmp_path / "model.pt2", arrays, tmp_path / "run_archive")
+    assert [array.dtype.str for array in found] == ["<i2", "|b1", "|V2", "<f2", "<i2"]
+    for a, b in zip(found, same):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_inputs_of_packages_are_listed_and_nothing_is_loaded(tmp_path):
+    class Options(nn.Module):
+        def forward(self, x, *, flag, y):
+            return (x + y if flag else x - y), x.shape[0]
+
+    x, y = torch.ones(3, 4), torch.ones(4)
+    package = package_of(Options(), (x,), tmp_path, kwargs={"flag": True, "y": y},
+                         dynamic_shapes={"x": {0: Dim("rows", max=64)}, "flag": None, "y": None})
+    listed = subprocess.run([*command(), "run", str(package)], capture_output=True, text=True, check=True).stdout
+    assert re.fullmatch(r"x: f32\[(\w+), 4\]\ny: f32\[4\]\n\1 in \[\d+, 64\]\n", listed), listed
+    total, rows = jumar_run(package, [x, y], tmp_path / "run", "--threads=2", "--repeat=2")
+    np.testing.assert_array_equal(total, np.full((3, 4), 2, np.float32))
+    assert rows.dtype == np.int64
+    assert rows == 3
+    with pytest.raises(RuntimeError, match="the program has 2 inputs, 1 are given"):
+        jumar_run(package, [x], tmp_path / "run")
+    with pytest.raises(RuntimeError, match=r"f64\[3, 4\]"):
+        jumar_run(package, [x.double(), y], tmp_path / "run")
+    with pytest.raises(RuntimeError, match="65"):
+        jumar_run(package, [torch.ones(65, 4), y], tmp_path / "run")
+    with pytest.raises(RuntimeError, match="is compiled already"):
+        jumar_run(package, [x, y], tmp_path / "run", "-O", "max_fusions=1")
+
+
+def test_a_package_that_needs_libtorch_says_so(tmp_path):
+    x = torch.randn(4, 4)
+    package = package_of(Sorted(), (x,), tmp_path)
+    with pytest.raises(RuntimeError, match=r"aten\.sort\.default[\s\S]*--torch="):
+        jumar_run(package, [x], tmp_path / "run")
+    with pytest.raises(RuntimeError, match="cannot be loaded"):
+        jumar_run(package, [x], tmp_path / "run", "--torch=/nowhere/libtorch_cpu.so")
+    found = jumar_run(package, [x], tmp_path / "run", _LIBTORCH)
+    for a, b in zip(found, Sorted()(x)):
+        np.testing.assert_allclose(a, b.numpy(), atol=1e-4, rtol=1e-4)
+    with pytest.raises(RuntimeError, match="is no package"):
+        jumar_run(tmp_path / "model.pt2", [x], tmp_path / "run", _LIBTORCH)
