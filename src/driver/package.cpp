@@ -294,14 +294,6 @@ class PackageWriter {
   std::string sizes_;
 };
 
-std::string target_text(const jit::CpuTarget& target) {
-  return fmt::format("{}, {}-bit vectors", target.cpu, target.vector_bits);
-}
-
-ProgramTexts texts_of(const CompiledParts& parts) {
-  return {loop::write_program(parts.program), plan::write_plan(parts.plan)};
-}
-
 // The runtime that is linked in is this process's.
 Status check_architecture(const jit::CpuTarget& target) {
 #if defined(__x86_64__)
@@ -325,6 +317,14 @@ Status check_calls(const plan::Plan& plan, const Options& options, const ProxyNo
   }
   if (error.notes.empty()) return {};
   return error;
+}
+
+std::string target_text(const jit::CpuTarget& target) {
+  return fmt::format("{}, {}-bit vectors", target.cpu, target.vector_bits);
+}
+
+ProgramTexts texts_of(const CompiledParts& parts) {
+  return {loop::write_program(parts.program), plan::write_plan(parts.plan)};
 }
 
 Status write_page(const PackageRequest& request, const jit::CpuTarget& target, const graph::Graph& graph,

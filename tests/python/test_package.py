@@ -437,3 +437,17 @@ def test_calls_by_the_proxy_executor(tmp_path):
     with pytest.raises(RuntimeError, match=r"with provider onednn\n.*aten\.scatter\.value"):
         compile_archive(tmp_path / "model.pt2", "--provider=onednn", "-o", str(tmp_path / "other.pt2"))
     assert not (tmp_path / "other.pt2").exists()
+
+
+def test_results_that_are_no_tensors(tmp_path):
+    class Numbers(torch.nn.Module):
+        def forward(self, x):
+            return {"twice": x * 2, "nothing": None, "rows": x.shape[0], "three": 3}
+
+    package = aoti_load_package(str(package_of(Numbers(), (torch.randn(3, 4),), tmp_path,
+                                               dynamic_shapes=({0: Dim("rows", min=2, max=9)},))))
+    found = package(torch.ones(5, 4))
+    same(found["twice"], torch.full((5, 4), 2.0))
+    assert found["nothing"] is None
+    # Numbers are tensors without dimensions, as in packages of torch's own.
+    assert found["rows"] == 5 and found["three"] == 3

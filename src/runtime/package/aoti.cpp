@@ -110,6 +110,20 @@ torch::Tensor alias_of(const torch::Api& api, Handle input, const runtime::Outpu
   return torch::Tensor(api, handle);
 }
 
+// A number as torch's own packages return it: a tensor without dimensions.
+torch::Tensor number_of(const torch::Api& api, const runtime::Output& output) {
+  Handle handle = nullptr;
+  if (output.kind == runtime::Output::Kind::kInt && api.aoti_torch_scalar_to_tensor_int64 != nullptr) {
+    api.aoti_torch_scalar_to_tensor_int64(output.integer, &handle);
+  } else if (output.kind == runtime::Output::Kind::kFloat &&
+             api.aoti_torch_scalar_to_tensor_float64 != nullptr) {
+    api.aoti_torch_scalar_to_tensor_float64(output.number, &handle);
+  } else if (output.kind == runtime::Output::Kind::kBool && api.aoti_torch_scalar_to_tensor_bool != nullptr) {
+    api.aoti_torch_scalar_to_tensor_bool(output.integer != 0, &handle);
+  }
+  return torch::Tensor(api, handle);
+}
+
 std::string read_inputs(const Container& container, std::span<const torch::Tensor> tensors,
                         std::vector<runtime::InputValue>& inputs) {
   size_t next = 0;
@@ -155,7 +169,10 @@ std::string run(Container& container, std::span<const torch::Tensor> tensors, st
     if (output.kind == runtime::Output::Kind::kAlias && output.input) {
       output.tensor = alias_of(api, static_cast<Handle>(inputs[*output.input].host), output);
     }
-    if (!output.tensor) return fmt::format("result {} is no tensor that libtorch has", made.size());
+    // Nothing is a null handle, which the loader gives as None.
+    if (!output.tensor && output.kind != runtime::Output::Kind::kNone) output.tensor = number_of(api, output);
+    if (!output.tensor && output.kind != runtime::Output::Kind::kNone)
+      return fmt::format("result {} is nothing that libtorch has", made.size());
     made.push_back(std::move(output.tensor));
   }
   for (size_t k = 0; k < made.size(); ++k) results[k] = made[k].release();
