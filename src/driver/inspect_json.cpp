@@ -131,6 +131,7 @@ std::string inspection_json(const PackageView& view, const Inspection& rows) {
   json.key("cpu").text(view.manifest.cpu).key("target").text(view.target);
   write(json, "cpu_features", view.manifest.cpu_features);
   json.key("provider").text(view.manifest.provider);
+  json.key("checks_arguments").boolean(view.manifest.checks_arguments);
   json.key("bytes").count(view.file_bytes).key("library_bytes").count(view.library_bytes);
   json.key("weights_bytes").count(view.manifest.weights_bytes);
   write_json(json, "inputs", rows.inputs);
@@ -153,7 +154,9 @@ std::string inspection_json(const PackageView& view, const Inspection& rows) {
   json.key("runs_without_libtorch").object().key("answer").boolean(!rows.libtorch.is_needed);
   json.key("why").text(rows.libtorch.why);
   write(json, "obstacles", rows.libtorch.obstacles);
-  json.end().end();
+  json.end();
+  write(json, "proxied_calls", rows.proxied);
+  json.end();
   return json.take() + "\n";
 }
 

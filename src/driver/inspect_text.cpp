@@ -105,6 +105,7 @@ std::string head_lines(const PackageView& view) {
   if (!view.manifest.cpu_features.empty())
     out += fmt::format("needs: {}\n", fmt::join(view.manifest.cpu_features, " "));
   out += fmt::format("provider: {}\n", view.manifest.provider);
+  out += fmt::format("checks arguments: {}\n", view.manifest.checks_arguments ? "yes" : "no");
   return out + fmt::format("size: {}; library {}, weights {}\n", driver::size_text(view.file_bytes),
                            driver::size_text(view.library_bytes),
                            driver::size_text(view.manifest.weights_bytes));
@@ -148,7 +149,9 @@ std::string overview_text(const PackageView& view, const Inspection& rows) {
   out += fmt::format("fusions: {} inlined, {} merged, {} siblings, {} joined\n", report.inlined,
                      report.merged, report.siblings, report.joined);
   out += fmt::format("refused fusions: {}\n", report.refusals.size());
-  return out + libtorch_lines(rows.libtorch);
+  out += libtorch_lines(rows.libtorch);
+  if (!rows.proxied.empty()) out += fmt::format("runs in torch's loader only:\n{}", call_lines(rows.proxied));
+  return out;
 }
 
 Result<std::string> kernels_text(const ProgramView& view, const PlanRows& rows,

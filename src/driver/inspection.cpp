@@ -258,6 +258,15 @@ LibtorchRows libtorch_rows(const PackageView& view) {
   return rows;
 }
 
+std::vector<CallRow> proxied_rows(const PackageView& view) {
+  std::vector<CallRow> rows;
+  for (const uint32_t step : view.manifest.proxied_steps) {
+    const auto& call = std::get<plan::CallStep>(view.main.plan.steps[step].data);
+    count_call(rows, call.op, "made by the proxy executor of torch's loader");
+  }
+  return rows;
+}
+
 Status check_sizes(const std::vector<SymbolRow>& symbols, const SizeValues& sizes) {
   for (const auto& [name, size] : sizes) {
     const auto row = std::ranges::find(symbols, name, &SymbolRow::name);
@@ -292,6 +301,7 @@ Result<Inspection> inspection(const PackageView& view, const SizeValues& sizes) 
   out.constants = constants_rows(view.manifest);
   out.main = plan_rows(view.main, sizes);
   out.libtorch = libtorch_rows(view);
+  out.proxied = proxied_rows(view);
   if (!view.folding) return out;
   const plan::Plan& plan = view.folding->plan;
   out.folding = plan_rows(*view.folding, {});

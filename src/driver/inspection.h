@@ -101,6 +101,7 @@ struct Inspection {
   std::vector<ValueRow> folded;  // what is computed at load
   uint64_t folded_bytes = 0;
   LibtorchRows libtorch;
+  std::vector<CallRow> proxied;  // calls that only torch's loader can make; empty in most packages
 };
 
 // `sizes` are used instead of hints. An "input" diagnostic names a size that there is not, or that is out of

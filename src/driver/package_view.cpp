@@ -60,6 +60,10 @@ std::optional<std::string> misfit(const package::Manifest& manifest, const plan:
                                                                   : 0;
     if (result.index >= limit) return "a result is nothing that there is";
   }
+  for (const uint32_t step : manifest.proxied_steps) {
+    if (step >= plan.steps.size() || !std::holds_alternative<plan::CallStep>(plan.steps[step].data))
+      return "a step that torch makes is no call";
+  }
   for (const package::Constant& constant : manifest.constants) {
     if (constant.kind > package::Constant::Kind::kLifted || static_cast<size_t>(constant.dtype) >= kDTypes ||
         constant.sizes.size() != constant.strides.size()) {
