@@ -327,6 +327,35 @@ ProgramTexts texts_of(const CompiledParts& parts) {
   return {loop::write_program(parts.program), plan::write_plan(parts.plan)};
 }
 
+struct Compiling {
+  const jit::CpuTarget& target;
+  const Options& options;
+  Dumps& dumps;
+};
+
+// Takes what is computed of the constants alone out of the graph and compiles it. Where that calls operators
+// that nobody could call at load, the graph stays whole.
+Result<std::vector<graph::SplitParameter>> fold(graph::Graph& graph, size_t first_constant,
+                                                const std::vector<bool>& is_written, const Compiling& how,
+                                                std::optional<CompiledParts>& folding) {
+  graph::Graph rest = graph;
+  graph::SplitConstants split = graph::split_constants(rest, first_constant, is_written);
+  if (split.folding) {
+    Report report;
+    Stages stages(how.options, report, how.dumps);
+    JUMAR_ASSIGN(CompiledParts parts,
+                 compile_graph(stages, *split.folding, how.target, how.options, nullptr, report));
+    const ProxyNodes proxy = how.options.provider() == kTorch ? proxy_nodes(parts.plan) : ProxyNodes();
+    if (!proxy.steps.empty() || !check_calls(parts.plan, how.options, proxy).ok()) {
+      const std::vector<bool> all(is_written.size(), true);
+      return graph::split_constants(graph, first_constant, all).parameters;
+    }
+    folding = std::move(parts);
+  }
+  graph = std::move(rest);
+  return std::move(split.parameters);
+}
+
 Status write_page(const PackageRequest& request, const jit::CpuTarget& target, const graph::Graph& graph,
                   const CompiledParts& parts, const Report& report) {
   const std::string page =
@@ -361,17 +390,12 @@ Result<PackageSummary> compile_package(const PackageRequest& request, const Opti
   JUMAR_RETURN_IF_ERROR(stages.optimize(graph));
   graph::lay_out_parameters(graph, model.user_input_count, writer.movable_constants());
   writer.take_weights(graph);
-  const graph::SplitConstants split =
-      graph::split_constants(graph, model.user_input_count, writer.written_constants());
-  writer.take_split(split.parameters);
-  JUMAR_ASSIGN(const CompiledParts parts, compile_graph(stages, graph, target, options, nullptr, report));
   std::optional<CompiledParts> folding;
-  if (split.folding) {
-    Report of_folding;
-    Stages folding_stages(options, of_folding, dumps);
-    JUMAR_ASSIGN(folding,
-                 compile_graph(folding_stages, *split.folding, target, options, nullptr, of_folding));
-  }
+  JUMAR_ASSIGN(
+      const std::vector<graph::SplitParameter> parameters,
+      fold(graph, model.user_input_count, writer.written_constants(), {target, options, dumps}, folding));
+  writer.take_split(parameters);
+  JUMAR_ASSIGN(const CompiledParts parts, compile_graph(stages, graph, target, options, nullptr, report));
   // Without libtorch there is no proxy executor.
   const ProxyNodes proxy = options.provider() == kTorch ? proxy_nodes(parts.plan) : ProxyNodes();
   JUMAR_RETURN_IF_ERROR(check_calls(parts.plan, options, proxy));

@@ -451,3 +451,20 @@ def test_results_that_are_no_tensors(tmp_path):
     assert found["nothing"] is None
     # Numbers are tensors without dimensions, as in packages of torch's own.
     assert found["rows"] == 5 and found["three"] == 3
+
+
+def test_weights_that_only_a_call_computes(tmp_path):
+    """Nothing could make the call when the package is loaded, so that it is made in every call of the program."""
+
+    class Scattered(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = torch.nn.Parameter(torch.randn(3, 4))
+            self.register_buffer("index", torch.tensor([[0, 1], [2, 3], [1, 0]]))
+
+        def forward(self, x):
+            return x * torch.scatter(self.w, 1, self.index, 0.5)
+
+    model, x = Scattered(), torch.randn(3, 4)
+    package = aoti_load_package(str(package_of(model, (x,), tmp_path)))
+    same(package(x), model(x).detach())
