@@ -35,7 +35,7 @@ def checked(entries: list[dict]) -> dict[Path, str]:
     for entry in entries:
         path = Path(entry["directory"], entry["file"]).resolve()
         name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else None
-        if name and str(name).startswith(tuple(f"{folder}/" for folder in FOLDERS)) and "test" not in name.parts[:-1]:
+        if name and path.suffix == ".cpp" and str(name).startswith(tuple(f"{folder}/" for folder in FOLDERS)) and "test" not in name.parts[:-1]:
             commands.setdefault(path, entry["command"])
     return commands
 

@@ -2,7 +2,9 @@
 #include "runtime/package/package_data.h"
 
 extern "C" {
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the C++ ABI's names
 void __cxa_finalize(void* library);
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern void* const __dso_handle __attribute__((visibility("hidden")));
 }
 
