@@ -82,6 +82,17 @@ def test_no_memory_is_lost(serve, tmp_path):
         serve, package, "--threads", "2", "--requests", "3")
 
 
+def test_a_processor_that_is_too_old_gets_a_message(serve, tmp_path):
+    if shutil.which("qemu-x86_64") is None:
+        pytest.skip("qemu-user, which has a processor without AVX-512, is not installed")
+    package = package_of(NoCalls(), (torch.randn(7, 33),), tmp_path, "--cpu=x86-64-v4")
+    old = subprocess.run(["qemu-x86_64", "-cpu", "max", serve, package], capture_output=True, text=True, check=False)
+    assert old.returncode == 1
+    assert "compiled for x86-64-v4 and this processor lacks avx512f" in old.stderr
+    lower = package_of(NoCalls(), (torch.randn(7, 33),), tmp_path, "--cpu=x86-64-v3")
+    assert "requests by" in run("qemu-x86_64", "-cpu", "max", serve, lower, "--threads", "1", "--requests", "1")
+
+
 _LOADER = r"""
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
 #include <ATen/ATen.h>
