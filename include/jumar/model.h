@@ -26,14 +26,13 @@ typedef struct jumar_model jumar_model;
 typedef struct jumar_model_error jumar_model_error;
 
 typedef struct jumar_model_options {
-  /* Where the weights are: in memory, which the caller keeps and which becomes the model's to write to, or in
-   * a file, from which they are mapped: the library lies in it from byte `library_offset`, `library_bytes`
-   * long. */
+  /* Where the weights are, `weights_bytes` of them with their trailer: in memory, which the caller keeps and
+   * which becomes the model's to write to, or from byte `weights_offset` of a file, from which they are
+   * mapped. */
   void* weights;
-  uint64_t weights_bytes;
   const char* path;
-  uint64_t library_offset;
-  uint64_t library_bytes;
+  uint64_t weights_offset;
+  uint64_t weights_bytes;
   /* Memory that is kept for the next calls, at most; 0: the default, 1 GiB. */
   int64_t pool_bytes;
   /* Threads of a model that does not use libtorch; 0: one per core that the process may use. */

@@ -72,7 +72,8 @@ Result<std::string> archive_text(const InspectArguments& arguments, std::span<co
 
 Result<std::string> inspect(const InspectArguments& arguments, std::span<const uint8_t> bytes) {
   JUMAR_ASSIGN(const ArchiveKind kind, [&]() -> Result<ArchiveKind> {
-    JUMAR_ASSIGN(const ZipArchive zip, ZipArchive::read(bytes, arguments.file));
+    JUMAR_ASSIGN(const ZipArchive zip,
+                 ZipArchive::read(bytes, arguments.file, ZipArchive::Packing::kDeflate));
     return archive_kind(zip);
   }());
   if (kind == ArchiveKind::kForeign) {

@@ -198,7 +198,9 @@ class PackageWriter {
     if (!proxy_record_.empty())
       JUMAR_RETURN_IF_ERROR(zip.add(fmt::format("{}{}.json", folder, kBase), proxy_record_));
     JUMAR_RETURN_IF_ERROR(zip.add(fmt::format("{}/{}", root, PackageDetails::kEntry), details.bytes()));
-    JUMAR_RETURN_IF_ERROR(add_library(zip, fmt::format("{}{}.so", folder, kBase), library));
+    JUMAR_RETURN_IF_ERROR(zip.add_deflated(fmt::format("{}{}.so", folder, kBase), library));
+    if (weights_->bytes() > 0)
+      JUMAR_RETURN_IF_ERROR(add_weights(zip, fmt::format("{}{}{}", folder, kModel, package::kWeightsEnding)));
     JUMAR_RETURN_IF_ERROR(zip.finish());
     return zip.bytes();
   }
@@ -251,15 +253,12 @@ class PackageWriter {
     sizes_ = fmt::format("{}", fmt::join(sizes, "; "));
   }
 
-  Status add_library(ZipWriter& zip, const std::string& name, const std::string& library) const {
+  // torch's loader puts both into one folder.
+  Status add_weights(ZipWriter& zip, const std::string& name) const {
     package::WeightsTrailer trailer;
-    const uint64_t over = library.size() % package::kWeightsAlignmentBytes;
-    const std::string padding(over == 0 ? 0 : package::kWeightsAlignmentBytes - over, '\0');
-    trailer.offset_bytes = library.size() + padding.size();
     trailer.weights_bytes = weights_->bytes();
     manifest_.weights_id.copy(trailer.id, sizeof trailer.id);
-    std::vector<std::string_view> pieces = {library, padding};
-    pieces.insert(pieces.end(), weights_->pieces().begin(), weights_->pieces().end());
+    std::vector<std::string_view> pieces = weights_->pieces();
     pieces.emplace_back(reinterpret_cast<const char*>(&trailer), sizeof trailer);
     return zip.add(name, pieces);
   }

@@ -3,9 +3,9 @@
 //   PackageRequest request{"model.pt2", "", "model.jumar.pt2", {}};
 //   JUMAR_ASSIGN(PackageSummary made, compile_package(request, options, report));
 //
-// The package is a zip archive as torch._inductor.aoti_load_package wants it. Its library holds the kernels,
-// the plan and a runtime, and its last bytes are the weights (runtime/package/weights.h). No compiler,
-// linker or Python takes part.
+// The package is a zip archive as torch._inductor.aoti_load_package wants it: a library with the kernels, the
+// plan and a runtime, deflated, and the weights beside it as they are (runtime/package/weights.h). No
+// compiler, linker or Python takes part.
 #pragma once
 
 #include <cstdint>

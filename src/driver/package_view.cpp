@@ -123,7 +123,7 @@ Status read_report(const std::string& text, const std::string& file, Report& rep
 }  // namespace
 
 Result<PackageView> read_package(std::span<const uint8_t> bytes, const std::string& file) {
-  JUMAR_ASSIGN(const ZipArchive zip, ZipArchive::read(bytes, file));
+  JUMAR_ASSIGN(const ZipArchive zip, ZipArchive::read(bytes, file, ZipArchive::Packing::kDeflate));
   const ZipEntry* record = details_entry(zip);
   if (record == nullptr) return diagnostic("input", "'{}' is no package of Jumar's", file);
   JUMAR_RETURN_IF_ERROR(check_sum(*record, std::string(PackageDetails::kEntry)));
@@ -144,7 +144,7 @@ Result<PackageView> read_package(std::span<const uint8_t> bytes, const std::stri
   JUMAR_RETURN_IF_ERROR(read_report(details.report, file, report));
   return PackageView{file,
                      bytes.size(),
-                     parts.image.size(),
+                     parts.library.plain_bytes,
                      std::move(manifest),
                      printable(details.target),
                      std::move(report),

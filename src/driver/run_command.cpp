@@ -187,7 +187,8 @@ Status run_archive(const RunArguments& arguments, const Options& base,
 Status run_command(const RunArguments& arguments, const Options& base) {
   JUMAR_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(arguments.program));
   JUMAR_ASSIGN(const ArchiveKind kind, [&]() -> Result<ArchiveKind> {
-    JUMAR_ASSIGN(const ZipArchive zip, ZipArchive::read(file->bytes(), arguments.program));
+    JUMAR_ASSIGN(const ZipArchive zip,
+                 ZipArchive::read(file->bytes(), arguments.program, ZipArchive::Packing::kDeflate));
     return archive_kind(zip);
   }());
   const bool is_package = kind == ArchiveKind::kPackage || kind == ArchiveKind::kForeign;

@@ -18,7 +18,9 @@ constexpr uint32_t kEndSignature = 0x06054b50;
 constexpr uint32_t kEnd64Signature = 0x06064b50;
 constexpr uint32_t kLocator64Signature = 0x07064b50;
 constexpr uint16_t kVersionStored = 10;
+constexpr uint16_t kVersionDeflated = 20;
 constexpr uint16_t kVersion64 = 45;
+constexpr uint16_t kDeflated = 8;
 constexpr uint16_t kUtf8Names = 1 << 11;
 constexpr uint16_t kDate = 0x21;  // the first that the format has: 1 January 1980
 constexpr uint16_t kExtra64 = 1;
@@ -52,6 +54,12 @@ class Bytes {
  private:
   std::string out_;
 };
+
+uint16_t version_of(bool is_deflated, bool is_large) {
+  return is_large ? kVersion64 : is_deflated ? kVersionDeflated : kVersionStored;
+}
+
+uint16_t method_of(bool is_deflated) { return is_deflated ? kDeflated : uint16_t{0}; }
 
 uint32_t crc_of(uint32_t crc, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -108,9 +116,9 @@ std::string ZipWriter::local_header(const Entry& entry) const {
   const uint64_t padding = (kAlignmentBytes - unaligned % kAlignmentBytes) % kAlignmentBytes;
   const uint64_t extra = (is_large ? kLocalExtra64Bytes : 0) + kExtraHeadBytes + padding;
   Bytes out;
-  out.add(kLocalSignature).add(is_large ? kVersion64 : kVersionStored).add(kUtf8Names).add(uint16_t{0});
-  out.add(uint16_t{0}).add(kDate).add(entry.crc);
-  out.add32(is_large ? kLimit32 : entry.bytes).add32(is_large ? kLimit32 : entry.bytes);
+  out.add(kLocalSignature).add(version_of(entry.is_deflated, is_large)).add(kUtf8Names);
+  out.add(method_of(entry.is_deflated)).add(uint16_t{0}).add(kDate).add(entry.crc);
+  out.add32(is_large ? kLimit32 : entry.packed_bytes).add32(is_large ? kLimit32 : entry.bytes);
   out.add16(entry.name.size()).add16(extra).text(entry.name);
   if (is_large) out.add(kExtra64).add(uint16_t{16}).add(entry.bytes).add(entry.bytes);
   out.add(kExtraPadding).add16(padding).text(std::string(padding, '\0'));
@@ -118,13 +126,41 @@ std::string ZipWriter::local_header(const Entry& entry) const {
 }
 
 Status ZipWriter::add(const std::string& name, std::span<const std::string_view> pieces) {
-  Entry entry{name, static_cast<uint32_t>(::crc32(0, nullptr, 0)), 0, offset_};
+  Entry entry{name, static_cast<uint32_t>(::crc32(0, nullptr, 0)), 0, offset_, false, 0};
   for (const std::string_view piece : pieces) {
     entry.bytes += piece.size();
     entry.crc = crc_of(entry.crc, piece);
   }
+  entry.packed_bytes = entry.bytes;
   JUMAR_RETURN_IF_ERROR(write(local_header(entry)));
   for (const std::string_view piece : pieces) JUMAR_RETURN_IF_ERROR(write(piece));
+  entries_.push_back(std::move(entry));
+  return {};
+}
+
+Status ZipWriter::add_deflated(const std::string& name, std::string_view bytes) {
+  CHECK(bytes.size() < kCrcBlockBytes, "entry '{}' is too large to be deflated", name);
+  z_stream stream = {};
+  constexpr int kRaw = -15;  // no header of zlib's, the largest window
+  constexpr int kMemoryLevel = 9;
+  int status =
+      ::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kRaw, kMemoryLevel, Z_DEFAULT_STRATEGY);
+  CHECK(status == Z_OK, "zlib's deflateInit2 gives {}", status);
+  std::string packed(::deflateBound(&stream, bytes.size()), '\0');
+  // zlib takes what it only reads as not constant.
+  stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  status = ::deflate(&stream, Z_FINISH);
+  packed.resize(stream.total_out);
+  ::deflateEnd(&stream);
+  CHECK(status == Z_STREAM_END, "zlib's deflate gives {}", status);
+  Entry entry{name,         crc_of(static_cast<uint32_t>(::crc32(0, nullptr, 0)), bytes),
+              bytes.size(), offset_,
+              true,         packed.size()};
+  JUMAR_RETURN_IF_ERROR(write(local_header(entry)));
+  JUMAR_RETURN_IF_ERROR(write(packed));
   entries_.push_back(std::move(entry));
   return {};
 }
@@ -136,9 +172,10 @@ std::string ZipWriter::directory() const {
     if (entry.bytes >= kLimit32) extra.add(entry.bytes).add(entry.bytes);
     if (entry.offset >= kLimit32) extra.add(entry.offset);
     const bool is_large = extra.size() > 0;
-    const uint16_t version = is_large ? kVersion64 : kVersionStored;
-    out.add(kCentralSignature).add(version).add(version).add(kUtf8Names).add(uint16_t{0}).add(uint16_t{0});
-    out.add(kDate).add(entry.crc).add32(entry.bytes).add32(entry.bytes).add16(entry.name.size());
+    const uint16_t version = version_of(entry.is_deflated, is_large);
+    out.add(kCentralSignature).add(version).add(version).add(kUtf8Names).add(method_of(entry.is_deflated));
+    out.add(uint16_t{0}).add(kDate).add(entry.crc).add32(entry.packed_bytes).add32(entry.bytes);
+    out.add16(entry.name.size());
     out.add16(is_large ? extra.size() + kExtraHeadBytes : 0).add(uint16_t{0}).add(uint16_t{0});
     out.add(uint16_t{0}).add(uint32_t{0}).add32(entry.offset).text(entry.name);
     if (is_large) out.add(kExtra64).add16(extra.size()).text(extra.take());

@@ -1,4 +1,5 @@
-// Writes a zip archive of stored entries, each aligned, in the form that torch's package readers take.
+// Writes a zip archive of entries, stored and aligned or deflated, in the form that torch's package readers
+// take.
 //
 //   JUMAR_ASSIGN(ZipWriter zip, ZipWriter::create("model.jumar.pt2"));
 //   JUMAR_RETURN_IF_ERROR(zip.add("model/version", {"6\n"}));
@@ -33,6 +34,8 @@ class ZipWriter {
 
   Status add(const std::string& name, std::span<const std::string_view> pieces);
   Status add(const std::string& name, std::string_view bytes) { return add(name, std::span(&bytes, 1)); }
+  // Deflated: for what nobody wants to use in place.
+  Status add_deflated(const std::string& name, std::string_view bytes);
   Status finish();
   uint64_t bytes() const { return offset_; }
 
@@ -43,8 +46,10 @@ class ZipWriter {
   struct Entry {
     std::string name;
     uint32_t crc = 0;
-    uint64_t bytes = 0;
-    uint64_t offset = 0;  // of its local header
+    uint64_t bytes = 0;        // of the entry, unpacked
+    uint64_t offset = 0;       // of its local header
+    bool is_deflated = false;  // never one that needs 64-bit records
+    uint64_t packed_bytes = 0;
   };
   ZipWriter(std::string path, std::string temporary, std::FILE* file)
       : path_(std::move(path)), temporary_(std::move(temporary)), file_(file) {}

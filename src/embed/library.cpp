@@ -16,7 +16,9 @@ namespace jumar::embed {
 namespace {
 
 constexpr std::string_view kFolder = "data/aotinductor/";
-constexpr std::string_view kEnding = ".so";
+constexpr std::string_view kEnding = runtime::package::kLibraryEnding;
+// Code of a model is megabytes; a package that claims more is broken.
+constexpr uint64_t kMostLibraryBytes = uint64_t{1} << 30;
 constexpr const char* kGetApi = "jumar_model_get_api";
 
 // An anonymous file in memory, which the dynamic loader can open by its path.
@@ -29,12 +31,12 @@ class MemoryFile {
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
 
-  bool write(std::span<const uint8_t> bytes) const {
+  bool write(std::string_view bytes) const {
     while (!bytes.empty()) {
       const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) return false;
-      bytes = bytes.subspan(static_cast<size_t>(count));
+      bytes.remove_prefix(static_cast<size_t>(count));
     }
     return descriptor_ >= 0;
   }
@@ -46,7 +48,7 @@ class MemoryFile {
 
 }  // namespace
 
-jumar::Result<std::shared_ptr<const Library>> Library::load(std::span<const uint8_t> image,
+jumar::Result<std::shared_ptr<const Library>> Library::load(std::string_view image,
                                                             const std::string& package) {
   const MemoryFile file;
   if (!file.write(image)) {
@@ -73,7 +75,7 @@ Library::~Library() { ::dlclose(handle_); }
 
 jumar::Result<PackageParts> package_parts(std::span<const uint8_t> bytes, const std::string& file,
                                           const std::string& model) {
-  JUMAR_ASSIGN(const ZipArchive zip, ZipArchive::read(bytes, file));
+  JUMAR_ASSIGN(const ZipArchive zip, ZipArchive::read(bytes, file, ZipArchive::Packing::kDeflate));
   std::vector<std::string> models;
   PackageParts parts;
   for (const auto& [name, entry] : zip.entries()) {
@@ -82,23 +84,22 @@ jumar::Result<PackageParts> package_parts(std::span<const uint8_t> bytes, const 
     const size_t begin = folder + kFolder.size();
     const std::string found = name.substr(begin, name.find('/', begin) - begin);
     models.push_back(found);
-    if (model.empty() || model == found) parts.library = entry.bytes;
+    if (!model.empty() && model != found) continue;
+    parts.library = entry;
+    const std::string stem = name.substr(0, name.size() - kEnding.size());
+    const ZipEntry* weights = zip.find(stem + runtime::package::kWeightsEnding);
+    if (weights != nullptr && !weights->is_deflated) parts.weights = weights->bytes;
   }
   if (models.empty()) return diagnostic("input", "'{}' is no package: it holds no compiled model", file);
-  if (parts.library.empty() || (model.empty() && models.size() > 1)) {
+  if (parts.library.bytes.empty() || (model.empty() && models.size() > 1)) {
     return diagnostic("input", "'{}' has the models {}; '{}' names none of them", file,
                       fmt::join(models, ", "), model);
   }
-  runtime::package::WeightsTrailer trailer;
-  const runtime::package::WeightsTrailer expected;
-  if (parts.library.size() < sizeof trailer) return diagnostic("input", "'{}' was not made by Jumar", file);
-  const size_t room = parts.library.size() - sizeof trailer;
-  std::memcpy(&trailer, parts.library.data() + room, sizeof trailer);
-  if (std::memcmp(trailer.magic, expected.magic, sizeof expected.magic) != 0 || trailer.offset_bytes > room) {
-    return diagnostic("input", "'{}' was not made by Jumar, or has lost its weights", file);
-  }
-  parts.image = parts.library.first(trailer.offset_bytes);
   return parts;
+}
+
+jumar::Result<std::string> library_image(const PackageParts& parts, const std::string& file) {
+  return unpacked(parts.library, file, kMostLibraryBytes);
 }
 
 }  // namespace jumar::embed

@@ -7,14 +7,15 @@
 
 #include "jumar/model.h"
 #include "support/result.h"
+#include "support/zip.h"
 
 namespace jumar::embed {
 
 // A package's library in this process; unloaded by the destructor.
 class Library {
  public:
-  // `image` is the ELF file without the weights after it.
-  static jumar::Result<std::shared_ptr<const Library>> load(std::span<const uint8_t> image,
+  // `image` is an ELF file.
+  static jumar::Result<std::shared_ptr<const Library>> load(std::string_view image,
                                                             const std::string& package);
   ~Library();
   Library(const Library&) = delete;
@@ -30,9 +31,12 @@ class Library {
 
 // Where a package has its library and its weights.
 struct PackageParts {
-  std::span<const uint8_t> library;  // with the weights
-  std::span<const uint8_t> image;    // without
+  ZipEntry library;                  // deflated, mostly
+  std::span<const uint8_t> weights;  // with their trailer; empty where there are none
 };
+
+// The library's ELF file.
+jumar::Result<std::string> library_image(const PackageParts& parts, const std::string& file);
 
 // `file` names the package in messages; `model` may be empty where there is one model.
 jumar::Result<PackageParts> package_parts(std::span<const uint8_t> bytes, const std::string& file,

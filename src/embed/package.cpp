@@ -203,7 +203,9 @@ struct Package::Impl {
   // The library and the model of it. The options' weights or path are filled in by the caller.
   std::optional<Error> load(const PackageParts& parts, const std::string& name, const LoadOptions& given,
                             jumar_model_options options) {
-    jumar::Result<std::shared_ptr<const Library>> loaded = Library::load(parts.image, name);
+    const jumar::Result<std::string> image = library_image(parts, name);
+    if (!image.ok()) return error_of(image.error());
+    jumar::Result<std::shared_ptr<const Library>> loaded = Library::load(*image, name);
     if (!loaded.ok()) return error_of(loaded.error());
     library = std::move(*loaded);
     options.pool_bytes = given.pool_bytes;
@@ -230,8 +232,9 @@ Result<Package> Package::load(const std::string& path, const LoadOptions& option
   if (!parts.ok()) return error_of(parts.error());
   jumar_model_options given{};
   given.path = path.c_str();
-  given.library_offset = static_cast<uint64_t>(parts->library.data() - bytes.data());
-  given.library_bytes = parts->library.size();
+  given.weights_offset =
+      parts->weights.empty() ? 0 : static_cast<uint64_t>(parts->weights.data() - bytes.data());
+  given.weights_bytes = parts->weights.size();
   if (std::optional<Error> error = impl->load(*parts, path, options, given)) return *std::move(error);
   return Package(std::move(impl));
 }
@@ -242,10 +245,9 @@ Result<Package> Package::load(void* data, size_t size, const LoadOptions& option
   auto* bytes = static_cast<uint8_t*>(data);
   const jumar::Result<PackageParts> parts = package_parts({bytes, size}, name, options.model);
   if (!parts.ok()) return error_of(parts.error());
-  const size_t begin = static_cast<size_t>(parts->library.data() - bytes) + parts->image.size();
   jumar_model_options given{};
-  given.weights = bytes + begin;
-  given.weights_bytes = parts->library.size() - parts->image.size();
+  given.weights = parts->weights.empty() ? bytes : bytes + (parts->weights.data() - bytes);
+  given.weights_bytes = parts->weights.size();
   if (std::optional<Error> error = impl->load(*parts, name, options, given)) return *std::move(error);
   return Package(std::move(impl));
 }

@@ -10,6 +10,7 @@ namespace {
 
 using Bytes = std::span<const uint8_t>;
 
+constexpr uint16_t kDeflated = 8;
 constexpr uint32_t kEndMark = 0x06054b50;
 constexpr uint32_t kEnd64Mark = 0x06064b50;
 constexpr uint32_t kEnd64LocatorMark = 0x07064b50;
@@ -43,7 +44,8 @@ struct Directory {
 
 class Reader {
  public:
-  Reader(Bytes bytes, const std::string& file) : bytes_(bytes), file_(file) {}
+  Reader(Bytes bytes, const std::string& file, ZipArchive::Packing allowed)
+      : bytes_(bytes), file_(file), allowed_(allowed) {}
 
   Status run(std::map<std::string, ZipEntry>& entries) {
     JUMAR_ASSIGN(const Directory directory, find_directory());
@@ -125,16 +127,21 @@ class Reader {
     const std::string name(name_span.begin(), name_span.end());
     JUMAR_RETURN_IF_ERROR(check_name(name));
     if (number<uint16_t>(row, 8) & kEncrypted) return fault("entry '{}' is encrypted", name);
-    if (const auto method = number<uint16_t>(row, 10); method != 0)
+    const auto method = number<uint16_t>(row, 10);
+    const bool is_deflated = method == kDeflated && allowed_ == ZipArchive::Packing::kDeflate;
+    if (method != 0 && !is_deflated)
       return fault("entry '{}' is compressed (method {}); entries must be stored as they are", name, method);
     uint64_t stored = number<uint32_t>(row, 20);
     uint64_t size = number<uint32_t>(row, 24);
     uint64_t offset = number<uint32_t>(row, 42);
     JUMAR_RETURN_IF_ERROR(
         read_extra64(row.subspan(kEntryBytes + name_bytes, extra_bytes), name, size, stored, offset));
-    if (stored != size) return fault("entry '{}' has two sizes, {} and {}", name, stored, size);
-    JUMAR_ASSIGN(ZipEntry found, located(name, offset, size));
+    if (stored != size && !is_deflated)
+      return fault("entry '{}' has two sizes, {} and {}", name, stored, size);
+    JUMAR_ASSIGN(ZipEntry found, located(name, offset, stored));
     found.crc = number<uint32_t>(row, 16);
+    found.is_deflated = is_deflated;
+    found.plain_bytes = size;
     if (!entries.emplace(name, found).second) return fault("there are two entries '{}'", name);
     return used;
   }
@@ -193,25 +200,55 @@ class Reader {
     if (!same_name) return fault("entry '{}' has another name in its own header", name);
     if (!holds(begin, size) || begin + size > directory_offset_)
       return fault("entry '{}' of {} bytes at byte {} lies outside of it", name, size, begin);
-    return ZipEntry{bytes_.subspan(begin, size), 0};
+    return ZipEntry{bytes_.subspan(begin, size), 0, false, size};
   }
 
   Bytes bytes_;
   const std::string& file_;
+  ZipArchive::Packing allowed_;
   uint64_t directory_offset_ = 0;
 };
 
 }  // namespace
 
-Result<ZipArchive> ZipArchive::read(std::span<const uint8_t> bytes, const std::string& file) {
+Result<ZipArchive> ZipArchive::read(std::span<const uint8_t> bytes, const std::string& file,
+                                    Packing allowed) {
   ZipArchive out(file);
-  JUMAR_RETURN_IF_ERROR(Reader(bytes, out.file_).run(out.entries_));
+  JUMAR_RETURN_IF_ERROR(Reader(bytes, out.file_, allowed).run(out.entries_));
   return out;
 }
 
 const ZipEntry* ZipArchive::find(const std::string& name) const {
   const auto found = entries_.find(name);
   return found == entries_.end() ? nullptr : &found->second;
+}
+
+Result<std::string> unpacked(const ZipEntry& entry, const std::string& name, uint64_t most_bytes) {
+  if (entry.plain_bytes > most_bytes) {
+    return diagnostic("archive", "entry '{}' has {} bytes unpacked; at most {} are taken", name,
+                      entry.plain_bytes, most_bytes);
+  }
+  std::string out(entry.plain_bytes, '\0');
+  if (!entry.is_deflated) {
+    out.assign(entry.text());
+  } else {
+    z_stream stream = {};
+    constexpr int kRaw = -15;  // no header of zlib's, the largest window
+    if (::inflateInit2(&stream, kRaw) != Z_OK) return diagnostic("memory", "no memory to unpack '{}'", name);
+    // zlib takes what it only reads as not constant.
+    stream.next_in = const_cast<Bytef*>(entry.bytes.data());
+    stream.avail_in = static_cast<uInt>(std::min<uint64_t>(entry.bytes.size(), UINT32_MAX));
+    stream.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream.avail_out = static_cast<uInt>(std::min<uint64_t>(out.size(), UINT32_MAX));
+    const int status = ::inflate(&stream, Z_FINISH);
+    const bool is_whole = status == Z_STREAM_END && stream.total_out == out.size();
+    ::inflateEnd(&stream);
+    if (!is_whole) return diagnostic("archive", "entry '{}' is damaged: it does not unpack", name);
+  }
+  const uLong sum = crc32_z(0, reinterpret_cast<const Bytef*>(out.data()), out.size());
+  if (static_cast<uint32_t>(sum) == entry.crc) return out;
+  return diagnostic("archive", "entry '{}' is damaged: its checksum is {:08x}, not {:08x}", name, sum,
+                    entry.crc);
 }
 
 Status check_sum(const ZipEntry& entry, const std::string& name) {

@@ -21,16 +21,22 @@
 namespace jumar {
 
 struct ZipEntry {
-  std::span<const uint8_t> bytes;
-  uint32_t crc = 0;
+  std::span<const uint8_t> bytes;  // as they lie in the archive
+  uint32_t crc = 0;                // of the plain bytes
+  bool is_deflated = false;
+  uint64_t plain_bytes =
+      0;  // how many there are once they are unpacked; bytes.size() where nothing is packed
 
   std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 };
 
 class ZipArchive {
  public:
-  // `bytes` must outlive the archive; `file` names it in diagnostics.
-  static Result<ZipArchive> read(std::span<const uint8_t> bytes, const std::string& file);
+  enum class Packing : uint8_t { kNone, kDeflate };
+  // `bytes` must outlive the archive; `file` names it in diagnostics. Deflated entries are refused unless
+  // they are allowed.
+  static Result<ZipArchive> read(std::span<const uint8_t> bytes, const std::string& file,
+                                 Packing allowed = Packing::kNone);
 
   const ZipEntry* find(const std::string& name) const;
   // By name, in order of the names.
@@ -43,6 +49,10 @@ class ZipArchive {
   std::string file_;
   std::map<std::string, ZipEntry> entries_;
 };
+
+// The plain bytes of an entry, which are checked against its checksum. Fails where there are more than
+// `most_bytes`.
+Result<std::string> unpacked(const ZipEntry& entry, const std::string& name, uint64_t most_bytes);
 
 // Nothing, or that the entry's bytes are not those that were written. Reads all of them.
 Status check_sum(const ZipEntry& entry, const std::string& name);

@@ -207,7 +207,7 @@ TEST(Inspect, FlippedBitsAreFoundOrHarmless) {
   std::mt19937 random(1);
   const Bytes& good = counter();
   // What is before the library and after it: the record, names and the directory.
-  const Result<ZipArchive> zip = ZipArchive::read(good, "good");
+  const Result<ZipArchive> zip = ZipArchive::read(good, "good", ZipArchive::Packing::kDeflate);
   const ZipEntry* record = details_entry(*zip);
   const auto begin = static_cast<size_t>(record->bytes.data() - good.data());
   for (int k = 0; k < 1500; ++k) {
@@ -224,10 +224,11 @@ TEST(Inspect, FlippedBitsAreFoundOrHarmless) {
 }
 
 Bytes with_record(const Bytes& package, const std::string& record) {
-  const Result<ZipArchive> zip = ZipArchive::read(package, "good");
+  const Result<ZipArchive> zip = ZipArchive::read(package, "good", ZipArchive::Packing::kDeflate);
   ZipWriter writer;
   for (const auto& [name, entry] : zip->entries())
-    writer.add(name, name.ends_with(PackageDetails::kEntry) ? record : std::string(entry.text()));
+    writer.add(name,
+               name.ends_with(PackageDetails::kEntry) ? record : unpacked(entry, name, 1 << 30).value());
   return writer.finish();
 }
 
@@ -266,7 +267,7 @@ TEST(Inspect, ChangedRecordsAreErrorsOrTexts) {
   std::mt19937 random(2);
   size_t accepted = 0;
   for (const Bytes* package : {&counter(), &block()}) {
-    const Result<ZipArchive> zip = ZipArchive::read(*package, "good");
+    const Result<ZipArchive> zip = ZipArchive::read(*package, "good", ZipArchive::Packing::kDeflate);
     const std::string record(details_entry(*zip)->text());
     const PackageDetails good = PackageDetails::read(record, "good").value();
     ASSERT_TRUE(inspect_all(with_record(*package, good.bytes())));
@@ -288,7 +289,7 @@ TEST(Inspect, ChangedRecordsAreErrorsOrTexts) {
 }
 
 TEST(Inspect, ControlCharactersAreNotPrinted) {
-  const Result<ZipArchive> zip = ZipArchive::read(block(), "good");
+  const Result<ZipArchive> zip = ZipArchive::read(block(), "good", ZipArchive::Packing::kDeflate);
   PackageDetails details = PackageDetails::read(details_entry(*zip)->text(), "good").value();
   runtime::package::Manifest manifest = runtime::package::Manifest::read(details.manifest).value();
   manifest.arguments[0].name = "tokens\x1b[2J\nresults: 9\xff";
@@ -299,7 +300,7 @@ TEST(Inspect, ControlCharactersAreNotPrinted) {
 }
 
 TEST(Inspect, ManifestsThatDoNotFitAreErrors) {
-  const Result<ZipArchive> zip = ZipArchive::read(counter(), "good");
+  const Result<ZipArchive> zip = ZipArchive::read(counter(), "good", ZipArchive::Packing::kDeflate);
   const PackageDetails good = PackageDetails::read(details_entry(*zip)->text(), "good").value();
   using runtime::package::Manifest;
   const auto is_refused = [&](const std::function<void(Manifest&)>& change) {

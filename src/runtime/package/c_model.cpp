@@ -198,7 +198,7 @@ jumar::Result<std::shared_ptr<package::Weights>> weights_of(const jumar_model_op
     return package::Weights::borrowed({static_cast<uint8_t*>(options.weights), options.weights_bytes});
   }
   if (options.path != nullptr) {
-    return package::Weights::open(options.path, options.library_offset, options.library_bytes,
+    return package::Weights::open(options.path, options.weights_offset, options.weights_bytes,
                                   manifest.weights_id);
   }
   return package::Weights::open_own(manifest.weights_id);

@@ -24,7 +24,7 @@ Diagnostic system_error(const std::string& path, const char* what) {
 }
 
 Diagnostic no_weights(const std::string& path) {
-  return diagnostic("input", "'{}' has lost its weights: they are the last bytes of the file", path);
+  return diagnostic("input", "'{}' does not hold the package's weights, or not all of them", path);
 }
 
 }  // namespace
@@ -43,15 +43,14 @@ Result<std::shared_ptr<Weights>> Weights::open(const std::string& path, uint64_t
   const ssize_t got =
       ::pread(file.descriptor, &trailer, sizeof trailer, static_cast<off_t>(end - sizeof trailer));
   if (got != static_cast<ssize_t>(sizeof trailer)) return system_error(path, "read");
-  const uint64_t room = end - begin - sizeof trailer;
-  if (std::memcmp(trailer.magic, expected.magic, sizeof expected.magic) != 0 || trailer.offset_bytes > room ||
-      trailer.weights_bytes > room - trailer.offset_bytes) {
+  if (std::memcmp(trailer.magic, expected.magic, sizeof expected.magic) != 0 ||
+      trailer.weights_bytes != end - begin - sizeof trailer) {
     return no_weights(path);
   }
   if (id.size() != sizeof trailer.id || id.compare(0, id.size(), trailer.id, sizeof trailer.id) != 0) {
     return diagnostic("input", "the weights in '{}' are another package's", path);
   }
-  const uint64_t first = begin + trailer.offset_bytes;
+  const uint64_t first = begin;
   const uint64_t page_first = first - first % static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   const size_t map_bytes = first - page_first + trailer.weights_bytes;
   if (trailer.weights_bytes == 0) return std::shared_ptr<Weights>(new Weights({}, nullptr, 0));
@@ -68,7 +67,9 @@ Result<std::shared_ptr<Weights>> Weights::open_own(std::string_view id) {
   if (::dladdr(&kInThisFile, &info) == 0 || info.dli_fname == nullptr) {
     return diagnostic("io", "cannot tell which file the package was loaded from");
   }
-  return open(info.dli_fname, 0, 0, id);
+  std::string path = info.dli_fname;
+  if (path.ends_with(kLibraryEnding)) path.resize(path.size() - std::strlen(kLibraryEnding));
+  return open(path + kWeightsEnding, 0, 0, id);
 }
 
 std::shared_ptr<Weights> Weights::borrowed(std::span<uint8_t> bytes) {
