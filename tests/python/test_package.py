@@ -472,3 +472,13 @@ def test_weights_that_only_a_call_computes(tmp_path):
     model, x = Scattered(), torch.randn(3, 4)
     package = aoti_load_package(str(package_of(model, (x,), tmp_path)))
     same(package(x), model(x).detach())
+
+
+def test_results_that_are_views_of_another_type(tmp_path):
+    class Bits(torch.nn.Module):
+        def forward(self, x):
+            return x[1:].view(torch.int32), x + 1
+
+    x = torch.randn(3, 4)
+    package = aoti_load_package(str(package_of(Bits(), (x,), tmp_path)))
+    assert torch.equal(package(x)[0], x[1:].view(torch.int32))
