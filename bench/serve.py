@@ -22,18 +22,6 @@ sys.path.append(str(ROOT / "tests"))
 sys.path.append(str(ROOT / "bench"))
 
 
-def built(folder: Path) -> Path:
-    cmake = Path(sys.executable).parent / "cmake"
-    for command in (
-        [cmake, "--install", ROOT / "build", "--component", "package", "--prefix", folder / "installed"],
-        [cmake, "-S", ROOT / "examples/serve", "-B", folder / "build", "-DCMAKE_BUILD_TYPE=Release",
-         f"-DCMAKE_PREFIX_PATH={folder / 'installed'}"],
-        [cmake, "--build", folder / "build"],
-    ):
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return folder / "build" / "serve"
-
-
 def throughput(serve: Path, package: Path, processes: int, threads: int, requests: int) -> float:
     """Requests per second of all processes together."""
     command = [serve, package, "--threads", str(threads), "--requests", str(requests), "--pool-threads", "1"]
@@ -49,6 +37,7 @@ def throughput(serve: Path, package: Path, processes: int, threads: int, request
 def main() -> None:
     from models import MODELS
     from packages import _EXPORT, python, tool
+    from serving import built_serve
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="*", default=["bert", "resnet18"], choices=list(MODELS))
@@ -60,7 +49,7 @@ def main() -> None:
     print(f"| model | {n} threads, requests/s | {n} processes | ratio |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="jumar-bench-") as name:
         folder = Path(name)
-        serve = built(folder)
+        serve = built_serve(ROOT / "build", folder)
         for model in arguments.models:
             archive, package = folder / f"{model}.pt2", folder / f"{model}.jumar.pt2"
             python(_EXPORT, model, str(archive), str(ROOT / "tests"))

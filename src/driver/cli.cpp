@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
-#include <fstream>
+#include <iostream>
 #include <iterator>
 
 #include "driver/build_id.h"
@@ -16,6 +16,7 @@
 #include "driver/stages.h"
 #include "import/pt2.h"
 #include "plan/binary.h"
+#include "support/files.h"
 
 namespace jumar::driver {
 namespace {
@@ -35,9 +36,7 @@ int report(const Diagnostic& error) {
 
 Result<std::string> text_of(const std::string& path) {
   if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return diagnostic("io", "cannot read '{}'", path);
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  return bytes_of_file(path);
 }
 
 // The arguments of `jumar opt`, as the parser fills them in.
@@ -193,10 +192,8 @@ int opt_command(const OptArguments& arguments, const Options& base) {
     print(stdout, *out);
     return 0;
   }
-  std::ofstream page(arguments.html, std::ios::binary);
-  page << *out;
-  page.close();
-  return page ? 0 : report(diagnostic("io", "cannot write '{}'", arguments.html));
+  const Status written = write_file(arguments.html, *out);
+  return written.ok() ? 0 : report(written.error());
 }
 
 int inspect_command(const InspectArguments& arguments) {

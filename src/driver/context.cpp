@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <unordered_set>
 
 #include "driver/build_id.h"
@@ -11,12 +10,12 @@
 #include "driver/entry.h"
 #include "driver/stages.h"
 #include "runtime/native/onednn.h"
+#include "support/files.h"
 
 namespace jumar::driver {
 namespace {
 
 constexpr std::string_view kStoreKind = "graph";
-constexpr std::string_view kOneDnn = "onednn";  // a word of option provider
 
 bool logs(const Options& options, std::string_view channel) {
   return std::find(options.log().begin(), options.log().end(), channel) != options.log().end();
@@ -98,7 +97,7 @@ std::shared_ptr<const runtime::torch::Api> Context::torch() {
 
 Result<std::shared_ptr<const runtime::native::Provider>> Context::provider(const Options& options,
                                                                            int threads) {
-  if (options.provider() != kOneDnn) return std::shared_ptr<const runtime::native::Provider>();
+  if (calls_libtorch(options)) return std::shared_ptr<const runtime::native::Provider>();
   const std::lock_guard<std::mutex> lock(mutex_);
   std::shared_ptr<const runtime::native::Provider>& provider = providers_[threads];
   if (provider == nullptr) {
@@ -231,10 +230,7 @@ std::string write_reproducer(const Options& options, std::string_view text, std:
   out += text;
   const std::string path =
       fmt::format("{}/jumar-{}.graph", options.resolved_reproducer_dir(), hash_of(out).hex().substr(0, 16));
-  std::ofstream file(path, std::ios::binary);
-  file << out;
-  file.close();
-  return file ? path : std::string();
+  return write_file(path, out).ok() ? path : std::string();
 }
 
 }  // namespace jumar::driver

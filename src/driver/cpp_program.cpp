@@ -12,6 +12,7 @@
 #include "emit/host/wrapper_header.h"
 #include "runtime/memory.h"
 #include "runtime/torch/c_api.h"
+#include "support/files.h"
 
 namespace jumar::driver {
 namespace {

@@ -12,6 +12,7 @@
 #include "emit/host/emit_cpp.h"
 #include "emit/host/wrapper_header.h"
 #include "import/pt2.h"
+#include "support/files.h"
 
 namespace jumar::driver {
 namespace {
@@ -68,21 +69,12 @@ Result<Source> read(const CppProjectRequest& request, Stages& stages, Report& re
   return Source(std::move(graph));
 }
 
-// Bytes from the first element to the end of the last.
-int64_t extent_bytes(const ir::TensorType& type) {
-  int64_t last = 0;
-  for (size_t k = 0; k < type.rank(); ++k) {
-    if (type.sizes[k].is_const(0)) return 0;
-    last += (type.sizes[k].const_value() - 1) * type.strides[k].const_value();
-  }
-  return (last + 1) * ir::dtype_bytes(type.dtype);
-}
-
-void describe_archive(const import::Imported& model, const PackageWeights& layout,
+void describe_archive(sym::Context& cx, const import::Imported& model, const PackageWeights& layout,
                       emit::host::CppOptions& options) {
   for (size_t k = 0; k < model.weights.size(); ++k)
     options.weights.push_back({model.weights[k].name, static_cast<int64_t>(layout.offset_bytes(k)),
-                               extent_bytes(model.weights[k].type)});
+                               ir::storage_extent(cx, model.weights[k].type).const_value() *
+                                   ir::dtype_bytes(model.weights[k].type.dtype)});
   options.weights_bytes = static_cast<int64_t>(layout.bytes());
   for (size_t k = 0; k < model.outputs.size(); ++k) {
     if (model.outputs[k].role == import::OutputRole::kUser) continue;
@@ -157,7 +149,7 @@ Result<CppProjectSummary> write_cpp_project(const CppProjectRequest& request, co
   };
   const std::vector<import::Weight> none;
   const PackageWeights layout(source.archive ? source.archive->weights : none);
-  if (source.archive) describe_archive(*source.archive, layout, cpp_options);
+  if (source.archive) describe_archive(source.graph.cx(), *source.archive, layout, cpp_options);
   JUMAR_ASSIGN(const emit::host::CppSource text, emit::host::emit_cpp(std::move(parts.plan), cpp_options));
   tell("writing");
   const StageTimer timer(report, "write");

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "emit/host/wrapper_header.h"
+#include "support/files.h"
 
 extern char** environ;
 

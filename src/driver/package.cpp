@@ -26,6 +26,7 @@
 #include "runtime/package/cpu_features.h"
 #include "runtime/package/manifest.h"
 #include "runtime/package/weights.h"
+#include "support/files.h"
 
 namespace jumar::driver {
 namespace {
@@ -34,7 +35,6 @@ namespace package = runtime::package;
 
 constexpr std::string_view kModel = "model";
 constexpr std::string_view kBase = "model.wrapper";
-constexpr std::string_view kTorch = "torch";  // the word of option provider
 // Steps are named in the report, which is for people.
 constexpr plan::WriteOptions kInPackage = {.origins = false};
 // Before the names of the folding plan's kernels.
@@ -173,7 +173,7 @@ class PackageWriter {
     }
     const std::vector<uint8_t> data = link::package_object(target_, pieces);
     objects.emplace_back(reinterpret_cast<const char*>(data.data()), data.size());
-    const bool needs_onednn = manifest_.provider != kTorch;
+    const bool needs_onednn = !calls_libtorch(options_);
     JUMAR_ASSIGN(const ScratchDirectory scratch, ScratchDirectory::create(options_.resolved_temporary_dir()));
     const std::string path = scratch.path() + "/model.so";
     JUMAR_RETURN_IF_ERROR(link::link_shared_library({needs_onednn, objects, path, scratch.path()}));
@@ -310,7 +310,7 @@ Status check_calls(const plan::Plan& plan, const Options& options, const ProxyNo
       diagnostic("unsupported", "the program calls operators that a package cannot call with provider {}",
                  options.provider());
   error.notes = proxy.problems;
-  if (options.provider() != kTorch) {
+  if (!calls_libtorch(options)) {
     for (const runtime::native::Obstacle& call : runtime::native::obstacles(plan))
       error.notes.push_back(fmt::format("{}: {}", call.op, call.reason));
   }
@@ -344,7 +344,7 @@ Result<std::vector<graph::SplitParameter>> fold(graph::Graph& graph, size_t firs
     Stages stages(how.options, report, how.dumps);
     JUMAR_ASSIGN(CompiledParts parts,
                  compile_graph(stages, *split.folding, how.target, how.options, nullptr, report));
-    const ProxyNodes proxy = how.options.provider() == kTorch ? proxy_nodes(parts.plan) : ProxyNodes();
+    const ProxyNodes proxy = calls_libtorch(how.options) ? proxy_nodes(parts.plan) : ProxyNodes();
     if (!proxy.steps.empty() || !check_calls(parts.plan, how.options, proxy).ok()) {
       const std::vector<bool> all(is_written.size(), true);
       return graph::split_constants(graph, first_constant, all).parameters;
@@ -396,7 +396,7 @@ Result<PackageSummary> compile_package(const PackageRequest& request, const Opti
   writer.take_split(parameters);
   JUMAR_ASSIGN(const CompiledParts parts, compile_graph(stages, graph, target, options, nullptr, report));
   // Without libtorch there is no proxy executor.
-  const ProxyNodes proxy = options.provider() == kTorch ? proxy_nodes(parts.plan) : ProxyNodes();
+  const ProxyNodes proxy = calls_libtorch(options) ? proxy_nodes(parts.plan) : ProxyNodes();
   JUMAR_RETURN_IF_ERROR(check_calls(parts.plan, options, proxy));
   writer.take_proxy(proxy);
   // Before the writer gives the folding plan's kernels their names in the package.

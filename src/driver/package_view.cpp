@@ -128,7 +128,7 @@ Result<PackageView> read_package(std::span<const uint8_t> bytes, const std::stri
   if (record == nullptr) return diagnostic("input", "'{}' is no package of Jumar's", file);
   JUMAR_RETURN_IF_ERROR(check_sum(*record, std::string(PackageDetails::kEntry)));
   JUMAR_ASSIGN(const PackageDetails details, PackageDetails::read(record->text(), file));
-  JUMAR_ASSIGN(const embed::PackageParts parts, embed::package_parts(bytes, file, ""));
+  JUMAR_ASSIGN(const embed::PackageParts parts, embed::package_parts(zip, ""));
   JUMAR_ASSIGN(package::Manifest manifest, package::Manifest::read(details.manifest));
   JUMAR_ASSIGN(ProgramView main, read_program(details.program, file));
   std::optional<ProgramView> folding;

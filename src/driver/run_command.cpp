@@ -11,6 +11,7 @@
 #include "driver/run_arrays.h"
 #include "driver/run_package.h"
 #include "import/pt2.h"
+#include "runtime/memory.h"
 
 namespace jumar::driver {
 namespace {
@@ -76,23 +77,11 @@ struct WeightLayout {
   }
 };
 
-// The tensor of a result; without memory where it is none.
-TensorView result_view(const Output& output, std::span<const InputValue> inputs) {
-  if (output.kind == Output::Kind::kManaged) {
-    const DLTensor& t = output.managed->dl_tensor;
-    return {static_cast<char*>(t.data) + t.byte_offset, output.dtype, t.ndim, t.shape, t.strides};
-  }
-  CHECK(output.input.has_value(), "a result of another kind");
-  void* data = inputs[*output.input].tensor.data;
-  return {static_cast<char*>(data) + output.offset * ir::dtype_bytes(output.dtype), output.dtype,
-          static_cast<int32_t>(output.sizes.size()), output.sizes.data(), output.strides.data()};
-}
-
 Result<NpyArray> result_array(const Output& output, std::span<const InputValue> inputs) {
   if (output.kind == Output::Kind::kInt) return array_of(HostNumber(output.integer));
   if (output.kind == Output::Kind::kFloat) return array_of(HostNumber(output.number));
   if (output.kind == Output::Kind::kBool) return array_of(HostNumber(output.integer != 0));
-  return array_of(result_view(output, inputs));
+  return array_of(runtime::output_view(nullptr, output, inputs));
 }
 
 class Command {

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+
+#include "support/files.h"
 
 namespace jumar::driver {
 
@@ -23,21 +23,6 @@ ScratchDirectory::~ScratchDirectory() {
 
 Status ScratchDirectory::write(std::string_view name, std::string_view bytes) const {
   return write_file(fmt::format("{}/{}", path_, name), bytes);
-}
-
-Status write_file(const std::string& path, std::string_view bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) return diagnostic("io", "cannot write '{}'", path);
-  return {};
-}
-
-Result<std::string> bytes_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(std::istreambuf_iterator<char>(file), {});
-  if (!file && !file.eof()) return diagnostic("io", "cannot read '{}'", path);
-  return bytes;
 }
 
 }  // namespace jumar::driver

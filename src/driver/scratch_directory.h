@@ -25,8 +25,4 @@ class ScratchDirectory {
   std::string path_;
 };
 
-// The whole file.
-Status write_file(const std::string& path, std::string_view bytes);
-Result<std::string> bytes_of_file(const std::string& path);
-
 }  // namespace jumar::driver

@@ -79,6 +79,8 @@ std::string pass_list() {
   return out;
 }
 
+bool calls_libtorch(const Options& options) { return options.provider() == kTorch; }
+
 Result<jit::CpuTarget> target_of(const Options& options, bool must_run) {
   JUMAR_ASSIGN(jit::CpuTarget target, jit::cpu_target(options.cpu()));
   if (!must_run || options.cpu() == "host") return target;
@@ -103,7 +105,7 @@ Result<graph::Graph> Stages::read(std::string_view text, const std::string& file
 
 Status Stages::optimize(graph::Graph& graph) {
   const std::span<const std::string_view> names =
-      options_.provider() == kTorch ? graph::default_graph_pipeline() : graph::provider_graph_pipeline();
+      calls_libtorch(options_) ? graph::default_graph_pipeline() : graph::provider_graph_pipeline();
   return run_passes(graph, {names.begin(), names.end()});
 }
 

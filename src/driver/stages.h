@@ -50,6 +50,9 @@ class Dumps {
 // One line per graph pass, in the order in which they are run.
 std::string pass_list();
 
+// Whether libtorch makes the program's calls, or a provider does that needs none.
+bool calls_libtorch(const Options& options);
+
 // The processor that the options name; it must be one that this process can run when `must_run`.
 Result<jit::CpuTarget> target_of(const Options& options, bool must_run);
 

@@ -8,26 +8,19 @@
 #include <cstring>
 #include <filesystem>
 
+#include "support/zip_format.h"
+
 namespace jumar::driver {
 namespace {
 
-// Numbers of PKWARE's APPNOTE.TXT 6.3.
-constexpr uint32_t kLocalSignature = 0x04034b50;
-constexpr uint32_t kCentralSignature = 0x02014b50;
-constexpr uint32_t kEndSignature = 0x06054b50;
-constexpr uint32_t kEnd64Signature = 0x06064b50;
-constexpr uint32_t kLocator64Signature = 0x07064b50;
+using namespace zip_format;
+
 constexpr uint16_t kVersionStored = 10;
 constexpr uint16_t kVersionDeflated = 20;
 constexpr uint16_t kVersion64 = 45;
-constexpr uint16_t kDeflated = 8;
 constexpr uint16_t kUtf8Names = 1 << 11;
-constexpr uint16_t kDate = 0x21;  // the first that the format has: 1 January 1980
-constexpr uint16_t kExtra64 = 1;
+constexpr uint16_t kDate = 0x21;            // the first that the format has: 1 January 1980
 constexpr uint16_t kExtraPadding = 0x4246;  // as torch's own writer calls its padding
-constexpr uint64_t kLimit32 = 0xffffffff;
-constexpr uint64_t kLimit16 = 0xffff;
-constexpr size_t kLocalBytes = 30;
 constexpr size_t kLocalExtra64Bytes = 20;
 constexpr size_t kExtraHeadBytes = 4;
 // zlib counts in 32 bits.
@@ -42,8 +35,8 @@ class Bytes {
     }
     return *this;
   }
-  Bytes& add32(uint64_t value) { return add(static_cast<uint32_t>(std::min(value, kLimit32))); }
-  Bytes& add16(uint64_t value) { return add(static_cast<uint16_t>(std::min(value, kLimit16))); }
+  Bytes& add32(uint64_t value) { return add(static_cast<uint32_t>(std::min(value, kIs64))); }
+  Bytes& add16(uint64_t value) { return add(static_cast<uint16_t>(std::min(value, kCountIs64))); }
   Bytes& text(std::string_view value) {
     out_.append(value);
     return *this;
@@ -109,16 +102,16 @@ Status ZipWriter::write(std::string_view bytes) {
 
 // The padding after a name is as long as brings the entry's bytes to a multiple of the alignment.
 std::string ZipWriter::local_header(const Entry& entry) const {
-  const bool is_large = entry.bytes >= kLimit32;
+  const bool is_large = entry.bytes >= kIs64;
   const size_t fixed =
       kLocalBytes + entry.name.size() + (is_large ? kLocalExtra64Bytes : 0) + kExtraHeadBytes;
   const uint64_t unaligned = entry.offset + fixed;
   const uint64_t padding = (kAlignmentBytes - unaligned % kAlignmentBytes) % kAlignmentBytes;
   const uint64_t extra = (is_large ? kLocalExtra64Bytes : 0) + kExtraHeadBytes + padding;
   Bytes out;
-  out.add(kLocalSignature).add(version_of(entry.is_deflated, is_large)).add(kUtf8Names);
+  out.add(kLocalMark).add(version_of(entry.is_deflated, is_large)).add(kUtf8Names);
   out.add(method_of(entry.is_deflated)).add(uint16_t{0}).add(kDate).add(entry.crc);
-  out.add32(is_large ? kLimit32 : entry.packed_bytes).add32(is_large ? kLimit32 : entry.bytes);
+  out.add32(is_large ? kIs64 : entry.packed_bytes).add32(is_large ? kIs64 : entry.bytes);
   out.add16(entry.name.size()).add16(extra).text(entry.name);
   if (is_large) out.add(kExtra64).add(uint16_t{16}).add(entry.bytes).add(entry.bytes);
   out.add(kExtraPadding).add16(padding).text(std::string(padding, '\0'));
@@ -141,10 +134,9 @@ Status ZipWriter::add(const std::string& name, std::span<const std::string_view>
 Status ZipWriter::add_deflated(const std::string& name, std::string_view bytes) {
   CHECK(bytes.size() < kCrcBlockBytes, "entry '{}' is too large to be deflated", name);
   z_stream stream = {};
-  constexpr int kRaw = -15;  // no header of zlib's, the largest window
   constexpr int kMemoryLevel = 9;
-  int status =
-      ::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kRaw, kMemoryLevel, Z_DEFAULT_STRATEGY);
+  int status = ::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kRawWindow, kMemoryLevel,
+                              Z_DEFAULT_STRATEGY);
   CHECK(status == Z_OK, "zlib's deflateInit2 gives {}", status);
   std::string packed(::deflateBound(&stream, bytes.size()), '\0');
   // zlib takes what it only reads as not constant.
@@ -169,11 +161,11 @@ std::string ZipWriter::directory() const {
   Bytes out;
   for (const Entry& entry : entries_) {
     Bytes extra;
-    if (entry.bytes >= kLimit32) extra.add(entry.bytes).add(entry.bytes);
-    if (entry.offset >= kLimit32) extra.add(entry.offset);
+    if (entry.bytes >= kIs64) extra.add(entry.bytes).add(entry.bytes);
+    if (entry.offset >= kIs64) extra.add(entry.offset);
     const bool is_large = extra.size() > 0;
     const uint16_t version = version_of(entry.is_deflated, is_large);
-    out.add(kCentralSignature).add(version).add(version).add(kUtf8Names).add(method_of(entry.is_deflated));
+    out.add(kEntryMark).add(version).add(version).add(kUtf8Names).add(method_of(entry.is_deflated));
     out.add(uint16_t{0}).add(kDate).add(entry.crc).add32(entry.packed_bytes).add32(entry.bytes);
     out.add16(entry.name.size());
     out.add16(is_large ? extra.size() + kExtraHeadBytes : 0).add(uint16_t{0}).add(uint16_t{0});
@@ -182,13 +174,13 @@ std::string ZipWriter::directory() const {
   }
   const uint64_t size = out.size();
   const uint64_t count = entries_.size();
-  if (count >= kLimit16 || size >= kLimit32 || offset_ >= kLimit32) {
+  if (count >= kCountIs64 || size >= kIs64 || offset_ >= kIs64) {
     const uint64_t end = offset_ + size;
-    out.add(kEnd64Signature).add(uint64_t{44}).add(kVersion64).add(kVersion64).add(uint32_t{0});
+    out.add(kEnd64Mark).add(uint64_t{44}).add(kVersion64).add(kVersion64).add(uint32_t{0});
     out.add(uint32_t{0}).add(count).add(count).add(size).add(offset_);
-    out.add(kLocator64Signature).add(uint32_t{0}).add(end).add(uint32_t{1});
+    out.add(kEnd64LocatorMark).add(uint32_t{0}).add(end).add(uint32_t{1});
   }
-  out.add(kEndSignature).add(uint16_t{0}).add(uint16_t{0}).add16(count).add16(count).add32(size);
+  out.add(kEndMark).add(uint16_t{0}).add(uint16_t{0}).add16(count).add16(count).add32(size);
   out.add32(offset_).add(uint16_t{0});
   return out.take();
 }

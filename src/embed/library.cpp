@@ -73,9 +73,7 @@ jumar::Result<std::shared_ptr<const Library>> Library::load(std::string_view ima
 
 Library::~Library() { ::dlclose(handle_); }
 
-jumar::Result<PackageParts> package_parts(std::span<const uint8_t> bytes, const std::string& file,
-                                          const std::string& model) {
-  JUMAR_ASSIGN(const ZipArchive zip, ZipArchive::read(bytes, file, ZipArchive::Packing::kDeflate));
+jumar::Result<PackageParts> package_parts(const ZipArchive& zip, const std::string& model) {
   std::vector<std::string> models;
   PackageParts parts;
   for (const auto& [name, entry] : zip.entries()) {
@@ -90,9 +88,10 @@ jumar::Result<PackageParts> package_parts(std::span<const uint8_t> bytes, const 
     const ZipEntry* weights = zip.find(stem + runtime::package::kWeightsEnding);
     if (weights != nullptr && !weights->is_deflated) parts.weights = weights->bytes;
   }
-  if (models.empty()) return diagnostic("input", "'{}' is no package: it holds no compiled model", file);
+  if (models.empty())
+    return diagnostic("input", "'{}' is no package: it holds no compiled model", zip.file());
   if (parts.library.bytes.empty() || (model.empty() && models.size() > 1)) {
-    return diagnostic("input", "'{}' has the models {}; '{}' names none of them", file,
+    return diagnostic("input", "'{}' has the models {}; '{}' names none of them", zip.file(),
                       fmt::join(models, ", "), model);
   }
   return parts;

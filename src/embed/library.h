@@ -38,8 +38,7 @@ struct PackageParts {
 // The library's ELF file.
 jumar::Result<std::string> library_image(const PackageParts& parts, const std::string& file);
 
-// `file` names the package in messages; `model` may be empty where there is one model.
-jumar::Result<PackageParts> package_parts(std::span<const uint8_t> bytes, const std::string& file,
-                                          const std::string& model);
+// Of an archive whose entries may be deflated. `model` may be empty where there is one model.
+jumar::Result<PackageParts> package_parts(const ZipArchive& zip, const std::string& model);
 
 }  // namespace jumar::embed

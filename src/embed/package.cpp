@@ -101,6 +101,12 @@ void delete_held(DLManagedTensorVersioned* managed) {
   held->inner->deleter(held->inner);
 }
 
+jumar::Result<PackageParts> parts_of(std::span<const uint8_t> bytes, const std::string& file,
+                                     const std::string& model) {
+  JUMAR_ASSIGN(const ZipArchive zip, ZipArchive::read(bytes, file, ZipArchive::Packing::kDeflate));
+  return package_parts(zip, model);
+}
+
 Value value_from(const jumar_model_result& result, const std::shared_ptr<const Library>& library) {
   switch (result.kind) {
     case JUMAR_TENSOR: {
@@ -165,8 +171,7 @@ std::string ValueInfo::text() const {
 }
 
 struct Package::Impl {
-  // Destroyed from the last to the first: the model, then its code, then what its weights lie in.
-  std::shared_ptr<const MappedFile> file;
+  // Destroyed from the last to the first: the model, then its code.
   std::shared_ptr<const Library> library;
   std::shared_ptr<jumar_model> model;
   std::vector<ValueInfo> inputs;
@@ -228,7 +233,7 @@ Result<Package> Package::load(const std::string& path, const LoadOptions& option
   auto file = MappedFile::open(path);
   if (!file.ok()) return error_of(file.error());
   const std::span<const uint8_t> bytes = (*file)->bytes();
-  const jumar::Result<PackageParts> parts = package_parts(bytes, path, options.model);
+  const jumar::Result<PackageParts> parts = parts_of(bytes, path, options.model);
   if (!parts.ok()) return error_of(parts.error());
   jumar_model_options given{};
   given.path = path.c_str();
@@ -243,7 +248,7 @@ Result<Package> Package::load(void* data, size_t size, const LoadOptions& option
   auto impl = std::make_shared<Impl>();
   const std::string name = "<memory>";
   auto* bytes = static_cast<uint8_t*>(data);
-  const jumar::Result<PackageParts> parts = package_parts({bytes, size}, name, options.model);
+  const jumar::Result<PackageParts> parts = parts_of({bytes, size}, name, options.model);
   if (!parts.ok()) return error_of(parts.error());
   jumar_model_options given{};
   given.weights = parts->weights.empty() ? bytes : bytes + (parts->weights.data() - bytes);

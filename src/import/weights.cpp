@@ -54,21 +54,12 @@ class Reader {
     JUMAR_ASSIGN(TensorMeta meta, read_tensor_meta(cx_, meta_value, no_hints));
     weight.type = std::move(meta.type);
     const std::optional<int64_t> offset = meta.storage_offset.as_const();
-    if (!offset || *offset < 0 || !is_constant(weight.type))
+    if (!offset || *offset < 0 || !ir::is_static(weight.type))
       return meta_value.error("the sizes of '{}' are not constants", name);
     weight.storage_offset = *offset;
     JUMAR_RETURN_IF_ERROR(locate(weight, value));
     if (!weights_.emplace(name, weight).second) return value.error("'{}' is there twice", name);
     return {};
-  }
-
-  static bool is_constant(const ir::TensorType& type) {
-    for (const auto* list : {&type.sizes, &type.strides}) {
-      for (const Expr e : *list) {
-        if (!e.is_const()) return false;
-      }
-    }
-    return true;
   }
 
   Status locate(Weight& weight, const JsonValue& value) const {

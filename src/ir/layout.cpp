@@ -1,5 +1,7 @@
 #include "ir/layout.h"
 
+#include <algorithm>
+
 namespace jumar::ir {
 
 using sym::Expr;
@@ -63,6 +65,12 @@ bool is_contiguous(sym::Context& cx, const TensorType& type) {
 
 bool is_channels_last(sym::Context& cx, const TensorType& type) {
   return type.rank() == 4 && type.strides == channels_last_strides(cx, type.sizes);
+}
+
+bool is_static(const TensorType& type) {
+  const auto is_const = [](Expr e) { return e.is_const(); };
+  return std::all_of(type.sizes.begin(), type.sizes.end(), is_const) &&
+         std::all_of(type.strides.begin(), type.strides.end(), is_const);
 }
 
 Expr element_count(sym::Context& cx, const std::vector<Expr>& sizes) {

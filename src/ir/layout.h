@@ -33,6 +33,8 @@ std::optional<std::vector<sym::Expr>> viewed_strides(sym::Context& cx, const Ten
 std::vector<sym::Expr> channels_last_strides(sym::Context& cx, const std::vector<sym::Expr>& sizes);
 bool is_contiguous(sym::Context& cx, const TensorType& type);
 bool is_channels_last(sym::Context& cx, const TensorType& type);
+// Whether no size and no stride depends on a symbol.
+bool is_static(const TensorType& type);
 // Number of elements.
 sym::Expr element_count(sym::Context& cx, const std::vector<sym::Expr>& sizes);
 // Elements of storage from the first element to the last, 0 where a size is 0:

@@ -29,6 +29,14 @@ bool handle_layout(const torch::Api& api, torch::Handle handle, TensorView& view
 // A result of fresh memory, with the view of it; false when there is none.
 bool fresh_output(const Engine& engine, ir::DType dtype, const std::vector<int64_t>& sizes,
                   const std::vector<int64_t>& strides, Output& output, TensorView& view);
+// Where the elements of a result are that is a tensor; an alias is a view of one of `inputs`. Valid as long
+// as the result. `api` is not null where there are libtorch's tensors.
+TensorView output_view(const torch::Api* api, const Output& output, std::span<const InputValue> inputs);
+// The same elements in fresh memory; false when there is none.
+bool copied_output(const Engine& engine, const Output& output, std::span<const InputValue> inputs,
+                   Output& copy);
+// A DLPack tensor with this layout. It takes over `owner`, which keeps the memory and is released with it.
+DLManagedTensorVersioned* managed_tensor(HostObject owner, const TensorView& view);
 // Bytes from a tensor's first element to the end of its last.
 int64_t extent_bytes(const TensorView& view);
 // Copies the elements of one layout to another; sizes are equal.

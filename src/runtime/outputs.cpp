@@ -4,38 +4,71 @@
 namespace jumar::runtime {
 namespace {
 
-// A DLPack tensor on a shared block: one allocation with its sizes and strides.
+// A DLPack tensor: one allocation with its sizes and strides.
 struct ManagedTensor {
   DLManagedTensorVersioned managed;
-  SharedBlock* block;
+  HostObject owner;
   std::vector<int64_t> dims;
 };
 
 void delete_managed(DLManagedTensorVersioned* managed) {
-  ManagedTensor* owner = static_cast<ManagedTensor*>(managed->manager_ctx);
-  release(owner->block);
-  delete owner;
+  ManagedTensor* tensor = static_cast<ManagedTensor*>(managed->manager_ctx);
+  tensor->owner.release(tensor->owner.object);
+  delete tensor;
 }
 
-// `block` is a reference that the tensor takes over; the view's first element lies in it.
-DLManagedTensorVersioned* managed_tensor(SharedBlock* block, const TensorView& view) {
-  auto* owner = new ManagedTensor{{}, block, {view.sizes, view.sizes + view.rank}};
-  owner->dims.insert(owner->dims.end(), view.strides, view.strides + view.rank);
-  DLManagedTensorVersioned& managed = owner->managed;
+// The caller's reference to a block as an owner.
+HostObject owner_of(SharedBlock* block) {
+  return {block, [](void* object) { release(static_cast<SharedBlock*>(object)); }};
+}
+
+}  // namespace
+
+DLManagedTensorVersioned* managed_tensor(HostObject owner, const TensorView& view) {
+  auto* tensor = new ManagedTensor{{}, owner, {view.sizes, view.sizes + view.rank}};
+  tensor->dims.insert(tensor->dims.end(), view.strides, view.strides + view.rank);
+  DLManagedTensorVersioned& managed = tensor->managed;
   managed.version = {1, 0};
-  managed.manager_ctx = owner;
+  managed.manager_ctx = tensor;
   managed.deleter = delete_managed;
   managed.dl_tensor = {view.data,
                        {kDlCpu, 0},
                        view.rank,
                        dl_dtype(view.dtype),
-                       owner->dims.data(),
-                       owner->dims.data() + view.rank,
+                       tensor->dims.data(),
+                       tensor->dims.data() + view.rank,
                        0};
   return &managed;
 }
 
-}  // namespace
+TensorView output_view(const torch::Api* api, const Output& output, std::span<const InputValue> inputs) {
+  TensorView view;
+  if (output.kind == Output::Kind::kTensor) {
+    const bool known = handle_layout(*api, output.tensor.get(), view);
+    CHECK(known, "a result is no strided tensor on the CPU");
+  } else if (output.kind == Output::Kind::kManaged) {
+    const DLTensor& t = output.managed->dl_tensor;
+    view = {static_cast<char*>(t.data) + t.byte_offset, output.dtype, t.ndim, t.shape, t.strides, kDlCpu};
+  } else {
+    CHECK(output.kind == Output::Kind::kAlias && output.input, "a result is no tensor");
+    auto* base = static_cast<char*>(inputs[*output.input].tensor.data);
+    view = {base + output.offset * ir::dtype_bytes(output.dtype),
+            output.dtype,
+            static_cast<int32_t>(output.sizes.size()),
+            output.sizes.data(),
+            output.strides.data(),
+            kDlCpu};
+  }
+  return view;
+}
+
+bool copied_output(const Engine& engine, const Output& output, std::span<const InputValue> inputs,
+                   Output& copy) {
+  TensorView to;
+  if (!fresh_output(engine, output.dtype, output.sizes, output.strides, copy, to)) return false;
+  copy_elements(output_view(engine.torch, output, inputs), to);
+  return true;
+}
 
 bool fresh_output(const Engine& engine, ir::DType dtype, const std::vector<int64_t>& sizes,
                   const std::vector<int64_t>& strides, Output& output, TensorView& view) {
@@ -52,7 +85,7 @@ bool fresh_output(const Engine& engine, ir::DType dtype, const std::vector<int64
   Block block = engine.pool->take(bytes);
   if (!block) return false;
   view.data = block.data();
-  output.managed = managed_tensor(new SharedBlock{std::move(block), 1}, view);
+  output.managed = managed_tensor(owner_of(new SharedBlock{std::move(block), 1}), view);
   output.kind = Output::Kind::kManaged;
   return true;
 }
@@ -158,7 +191,7 @@ bool Run::give_managed(uint32_t tensor, Output& output) {
   block->references.fetch_add(1, std::memory_order_relaxed);
   output.kind = Output::Kind::kManaged;
   output.dtype = t.dtype;
-  output.managed = managed_tensor(block, view_of(tensor));
+  output.managed = managed_tensor(owner_of(block), view_of(tensor));
   return true;
 }
 

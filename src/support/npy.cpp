@@ -7,9 +7,9 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <optional>
+
+#include "support/files.h"
 
 namespace jumar {
 namespace {
@@ -165,9 +165,7 @@ Result<NpyArray> parse_npy(std::span<const uint8_t> bytes, const std::string& fi
 }
 
 Result<NpyArray> read_npy(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return diagnostic("io", "cannot read '{}'", path);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+  JUMAR_ASSIGN(const std::string text, bytes_of_file(path));
   return parse_npy({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, path);
 }
 
@@ -191,12 +189,7 @@ std::string npy_bytes(const NpyArray& array) {
 }
 
 Status write_npy(const std::string& path, const NpyArray& array) {
-  std::ofstream file(path, std::ios::binary);
-  const std::string bytes = npy_bytes(array);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) return diagnostic("io", "cannot write '{}'", path);
-  return {};
+  return write_file(path, npy_bytes(array));
 }
 
 }  // namespace jumar

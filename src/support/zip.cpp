@@ -5,26 +5,15 @@
 #include <algorithm>
 #include <optional>
 
+#include "support/zip_format.h"
+
 namespace jumar {
 namespace {
 
+using namespace zip_format;
 using Bytes = std::span<const uint8_t>;
 
-constexpr uint16_t kDeflated = 8;
-constexpr uint32_t kEndMark = 0x06054b50;
-constexpr uint32_t kEnd64Mark = 0x06064b50;
-constexpr uint32_t kEnd64LocatorMark = 0x07064b50;
-constexpr uint32_t kEntryMark = 0x02014b50;
-constexpr uint32_t kLocalMark = 0x04034b50;
-constexpr size_t kEndBytes = 22;
-constexpr size_t kEnd64Bytes = 56;
-constexpr size_t kEnd64LocatorBytes = 20;
-constexpr size_t kEntryBytes = 46;
-constexpr size_t kLocalBytes = 30;
 constexpr size_t kLongestComment = 0xffff;
-constexpr uint64_t kIs64 = 0xffffffff;
-constexpr uint64_t kCountIs64 = 0xffff;
-constexpr uint16_t kExtra64 = 1;
 constexpr uint16_t kEncrypted = 1;
 constexpr size_t kMostEntries = 1 << 20;
 
@@ -233,8 +222,8 @@ Result<std::string> unpacked(const ZipEntry& entry, const std::string& name, uin
     out.assign(entry.text());
   } else {
     z_stream stream = {};
-    constexpr int kRaw = -15;  // no header of zlib's, the largest window
-    if (::inflateInit2(&stream, kRaw) != Z_OK) return diagnostic("memory", "no memory to unpack '{}'", name);
+    if (::inflateInit2(&stream, kRawWindow) != Z_OK)
+      return diagnostic("memory", "no memory to unpack '{}'", name);
     // zlib takes what it only reads as not constant.
     stream.next_in = const_cast<Bytef*>(entry.bytes.data());
     stream.avail_in = static_cast<uInt>(std::min<uint64_t>(entry.bytes.size(), UINT32_MAX));

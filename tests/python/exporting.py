@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 
 import torch
+from models import MODELS
+from torch.export import Dim
 from torch.utils import _pytree as pytree
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -72,6 +74,25 @@ def save(module, inputs, kwargs=None, dynamic_shapes=None, path=None) -> str:
     path = path or tempfile.mkstemp(suffix=".pt2")[1]
     torch.export.save(exported, path)
     return path
+
+
+def other_size(x: torch.Tensor) -> torch.Tensor:
+    if x.ndim == 2:  # tokens
+        return x.repeat(2, 1)[:3, :77].contiguous()
+    return torch.randn(3, *x.shape[1:], generator=torch.Generator().manual_seed(2))
+
+
+def dynamic_dims(x: torch.Tensor) -> tuple:
+    """All sizes of tokens, the batch of anything else."""
+    return ({k: Dim.AUTO for k in ((0, 1) if x.ndim == 2 else (0,))},)
+
+
+def exported_model(name: str, sizes: str, folder: Path) -> tuple[torch.nn.Module, str, list[torch.Tensor]]:
+    """One of the nine models, its archive in `folder` and the inputs to try: with "dynamic" sizes two."""
+    model, (x,) = MODELS[name]()
+    dims = dynamic_dims(x) if sizes == "dynamic" else None
+    path = save(model, (x,), dynamic_shapes=dims, path=folder / f"{name}.pt2")
+    return model, path, [x] if sizes == "fixed" else [x, other_size(x)]
 
 
 def imported(module, inputs, kwargs=None, dynamic_shapes=None) -> ImportedModule:

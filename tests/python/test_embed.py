@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
 from compiling import package_of
 from models import MODELS
+from serving import built_serve
 from torch.export import Dim
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -23,17 +23,7 @@ def serve(tmp_path_factory) -> Path:
     built = sorted(path.parent for path in _ROOT.glob("build*/CMakeCache.txt"))
     if not built:
         pytest.skip("there is no build tree to install libjumar_package from")
-    folder = tmp_path_factory.mktemp("serve")
-    # The environment's own, which the build used; Debian's need not be installed.
-    cmake = Path(sys.executable).parent / "cmake"
-    for command in (
-        [cmake, "--install", built[0], "--component", "package", "--prefix", folder / "installed"],
-        [cmake, "-S", _ROOT / "examples/serve", "-B", folder / "build",
-         f"-DCMAKE_PREFIX_PATH={folder / 'installed'}"],
-        [cmake, "--build", folder / "build"],
-    ):
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return folder / "build" / "serve"
+    return built_serve(built[0], tmp_path_factory.mktemp("serve"))
 
 
 def run(*command: str | Path) -> str:

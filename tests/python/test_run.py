@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import torch
 from compiling import package_of
-from exporting import command, save
+from exporting import command, dynamic_dims, exported_model, other_size, save
 from models import MODELS
-from test_import_models import assert_near, other_size
+from test_import_models import assert_near
 from torch import nn
 from torch.export import Dim
 
@@ -42,12 +42,8 @@ def test_the_command_has_no_libtorch():
 @pytest.mark.parametrize("sizes", ["fixed", "dynamic"])
 @pytest.mark.parametrize("name", MODELS)
 def test_models(name, sizes, tmp_path):
-    model, (x,) = MODELS[name]()
-    dims = None
-    if sizes == "dynamic":
-        dims = ({k: Dim.AUTO for k in ((0, 1) if x.ndim == 2 else (0,))},)
-    path = save(model, (x,), dynamic_shapes=dims, path=tmp_path / f"{name}.pt2")
-    for arguments in [x] if sizes == "fixed" else [x, other_size(x)]:
+    model, path, inputs = exported_model(name, sizes, tmp_path)
+    for arguments in inputs:
         (found,) = jumar_run(path, [arguments], tmp_path / "run")
         with torch.no_grad():
             assert_near(torch.from_numpy(found), model(arguments))
@@ -192,8 +188,7 @@ _LIBTORCH = f"--torch={Path(torch.__file__).parent / 'lib' / 'libtorch_cpu.so'}"
 @pytest.mark.parametrize("name", ["bert", "resnet18"])
 def test_packages(name, provider, tmp_path):
     model, (x,) = MODELS[name]()
-    dims = ({k: Dim.AUTO for k in ((0, 1) if x.ndim == 2 else (0,))},)
-    package = package_of(model, (x,), tmp_path, f"--provider={provider}", dynamic_shapes=dims)
+    package = package_of(model, (x,), tmp_path, f"--provider={provider}", dynamic_shapes=dynamic_dims(x))
     arguments = [_LIBTORCH] if provider == "torch" else []
     for value in (x, other_size(x)):
         (found,) = jumar_run(package, [value], tmp_path / "run", *arguments)

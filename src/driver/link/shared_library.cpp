@@ -3,9 +3,9 @@
 #include <link.h>
 
 #include <array>
-#include <fstream>
 
 #include "driver/link/lld.h"
+#include "support/files.h"
 
 extern "C" {
 extern const char jumar_package_runtime_begin[];
@@ -38,14 +38,6 @@ std::vector<std::string> loaded_system_libraries() {
 
 std::string_view between(const char* begin, const char* end) {
   return {begin, static_cast<size_t>(end - begin)};
-}
-
-Status write_file(const std::string& path, std::string_view bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) return diagnostic("io", "cannot write '{}'", path);
-  return {};
 }
 
 }  // namespace

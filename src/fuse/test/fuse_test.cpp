@@ -3,22 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "fuse/access.h"
 #include "fuse/test/random_graph.h"
 #include "loop/check.h"
 #include "loop/lower/lower.h"
+#include "support/files.h"
 
 namespace jumar::fuse {
 namespace {
 
 std::string file_text(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  std::string all = text.str();
+  const std::string all = bytes_of_file(path).value();
   return all.substr(0, all.find("# EXPECT"));
 }
 

@@ -53,4 +53,12 @@ ValueId appended(Graph& graph, const std::string& op, ArgList args, const std::s
   return result;
 }
 
+void append_as(Graph& graph, NodeId id, const std::string& op, ArgList args) {
+  add_schema(graph, op);
+  Node& node = graph.nodes[id];
+  node.op = op;
+  node.args = std::move(args);
+  graph.order.push_back(id);
+}
+
 }  // namespace jumar::graph

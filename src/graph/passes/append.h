@@ -13,4 +13,8 @@ void add_schema(Graph& graph, const std::string& op);
 ValueId appended(Graph& graph, const std::string& op, ArgList args, const std::string& name,
                  ir::TensorType type);
 
+// Puts a node that the program does not hold at its end, with another operator and other arguments: its
+// results are what they were.
+void append_as(Graph& graph, NodeId id, const std::string& op, ArgList args);
+
 }  // namespace jumar::graph

@@ -136,11 +136,12 @@ class ConvAsProduct {
     const ValueId product = multiplied(conv.bias, rows, columns, {pixels, channels}, name + "_product");
     // The last view defines the convolution's own result.
     if (one_pixel && ir::is_contiguous(cx_, promised)) {
-      define(id, "aten.view.default", {product, ArgList(promised.sizes.begin(), promised.sizes.end())});
+      append_as(graph_, id, "aten.view.default",
+                {product, ArgList(promised.sizes.begin(), promised.sizes.end())});
     } else {
       const ValueId image_rows =
           viewed(product, {batch, promised.sizes[2], promised.sizes[3], channels}, name + "_image");
-      define(id, "aten.permute.default", {image_rows, list({0, 3, 1, 2})});
+      append_as(graph_, id, "aten.permute.default", {image_rows, list({0, 3, 1, 2})});
     }
   }
 
@@ -190,14 +191,6 @@ class ConvAsProduct {
     ArgList out;
     for (int64_t dim : dims) out.push_back(cx_.constant(dim));
     return out;
-  }
-
-  void define(NodeId id, const std::string& op, ArgList args) {
-    add_schema(graph_, op);
-    Node& node = graph_.nodes[id];
-    node.op = op;
-    node.args = std::move(args);
-    graph_.order.push_back(id);
   }
 
   Graph& graph_;

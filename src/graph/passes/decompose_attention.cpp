@@ -97,11 +97,11 @@ class DecomposeAttention {
             : op("aten._softmax.default", {scores, cx_.constant(-1), false}, "weights", dense(acc, sizes));
     const ValueId v = converted(attention.value, acc, "value");
     graph_.nodes[id].results.resize(1);
-    if (acc == dtype) return define(id, "aten.matmul.default", {weights, v});
+    if (acc == dtype) return append_as(graph_, id, "aten.matmul.default", {weights, v});
     TensorType type = type_of(graph_.nodes[id].results[0]);
     type.dtype = acc;
     const ValueId exact = op("aten.matmul.default", {weights, v}, "exact", std::move(type));
-    define(id, "aten._to_copy.default", copy_args(exact, dtype));
+    append_as(graph_, id, "aten._to_copy.default", copy_args(exact, dtype));
   }
 
   // A mask of numbers is added; of bools, it says which scores stay.
@@ -155,14 +155,6 @@ class DecomposeAttention {
 
   ValueId op(const std::string& op, ArgList args, const std::string& what, TensorType type) {
     return appended(graph_, op, std::move(args), name_ + "_" + what, std::move(type));
-  }
-
-  void define(NodeId id, const std::string& op, ArgList args) {
-    add_schema(graph_, op);
-    Node& node = graph_.nodes[id];
-    node.op = op;
-    node.args = std::move(args);
-    graph_.order.push_back(id);
   }
 
   Graph& graph_;

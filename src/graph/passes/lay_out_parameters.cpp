@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::string_view kClone = "aten.clone.default";
 
-bool is_static(const ir::TensorType& type) {
-  return std::all_of(type.strides.begin(), type.strides.end(), [](sym::Expr e) { return e.is_const(); });
-}
-
 // What uses a value: copies with one layout, or something else.
 struct Uses {
   std::vector<ValueId> copies;
@@ -27,7 +23,7 @@ std::vector<Uses> uses_of(const Graph& graph) {
   for (const NodeId id : graph.order) {
     const Node& node = graph.nodes[id];
     const ValueId* operand = node.args.empty() ? nullptr : std::get_if<ValueId>(&node.args[0].data);
-    if (node.op == kClone && operand != nullptr && is_static(graph.values[node.results[0]].type)) {
+    if (node.op == kClone && operand != nullptr && ir::is_static(graph.values[node.results[0]].type)) {
       uses[operand->index()].copies.push_back(node.results[0]);
     } else {
       std::for_each(node.args.begin(), node.args.end(), other);

@@ -13,16 +13,8 @@ namespace {
 // A folded value of up to this size may be larger than what it is computed of.
 constexpr int64_t kSmallBytes = 64 << 10;
 
-bool is_static(const ir::TensorType& type) {
-  const auto is_const = [](sym::Expr e) { return e.is_const(); };
-  return std::all_of(type.sizes.begin(), type.sizes.end(), is_const) &&
-         std::all_of(type.strides.begin(), type.strides.end(), is_const);
-}
-
-int64_t bytes_of(const ir::TensorType& type) {
-  int64_t bytes = ir::dtype_bytes(type.dtype);
-  for (const sym::Expr size : type.sizes) bytes *= size.const_value();
-  return bytes;
+int64_t bytes_of(sym::Context& cx, const ir::TensorType& type) {
+  return ir::element_count(cx, type.sizes).const_value() * ir::dtype_bytes(type.dtype);
 }
 
 class Splitter {
@@ -57,15 +49,15 @@ class Splitter {
         known = known && known_[v.index()];
         of_parameter = of_parameter || of_parameter_[v.index()];
         const Value& root = graph_.values[storage_.root(v)];
-        if (known && root.kind == ValueKind::kTensor) operand_bytes += bytes_of(root.type);
+        if (known && root.kind == ValueKind::kTensor) operand_bytes += bytes_of(graph_.cx(), root.type);
       });
       for_each_expr(arg, [&](sym::Expr e) { known = known && e.is_const(); });
     }
     for (const ValueId result : node.results) {
       const Value& value = graph_.values[result];
       if (value.kind == ValueKind::kNone) continue;
-      known = known && value.kind == ValueKind::kTensor && is_static(value.type);
-      if (known && !may_alias(node)) known = bytes_of(value.type) <= operand_bytes;
+      known = known && value.kind == ValueKind::kTensor && ir::is_static(value.type);
+      if (known && !may_alias(node)) known = bytes_of(graph_.cx(), value.type) <= operand_bytes;
     }
     for (const ValueId result : node.results) {
       known_[result.index()] = known;

@@ -3,22 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 #include "plan/test/binary_checks.h"
+#include "support/files.h"
 #include "sym/test/random_expr.h"
 
 namespace jumar::plan {
 namespace {
-
-std::string file_text(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::stringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
 
 // Every plan text below src, by name.
 std::vector<std::filesystem::path> plan_files() {
@@ -72,7 +64,7 @@ TEST(PlanBinary, GoldenPlansComeBackAsTheyWere) {
   const std::vector<std::filesystem::path> paths = plan_files();
   ASSERT_GE(paths.size(), 5u);
   for (const auto& path : paths) {
-    const Plan plan = plan_of(file_text(path));
+    const Plan plan = plan_of(bytes_of_file(path).value());
     const std::string blob = write_binary(plan);
     EXPECT_EQ(blob, write_binary(plan)) << path;
     const Result<Plan> again = read_binary(bytes_of(blob), path.filename());
@@ -193,7 +185,7 @@ TEST(PlanBinary, DamagedBytesNeverCrash) {
   std::mt19937 random(1);
   size_t read = 0, refused = 0;
   std::vector<std::string> blobs = {write_binary(plan_of(kSmall))};
-  for (const auto& path : plan_files()) blobs.push_back(write_binary(plan_of(file_text(path))));
+  for (const auto& path : plan_files()) blobs.push_back(write_binary(plan_of(bytes_of_file(path).value())));
   for (const std::string& blob : blobs) {
     for (int round = 0; round < 4000; ++round) {
       std::string damaged = blob;

@@ -3,21 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 #include "plan/entry.h"
+#include "support/files.h"
 
 namespace jumar::plan {
 namespace {
-
-std::string file_text(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::stringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
 
 std::vector<std::filesystem::path> golden_files() {
   std::vector<std::filesystem::path> paths;
@@ -31,7 +23,7 @@ TEST(PlanText, GoldenFilesReadVerifyAndWriteBack) {
   std::vector<std::filesystem::path> paths = golden_files();
   ASSERT_GE(paths.size(), 4u);
   for (const auto& path : paths) {
-    std::string text = file_text(path);
+    std::string text = bytes_of_file(path).value();
     Result<Plan> plan = read_plan(text, path.filename());
     ASSERT_TRUE(plan.ok()) << plan.error().text();
     Status status = verify(*plan);
@@ -114,7 +106,7 @@ TEST(PlanText, MutatedTextsNeverCrash) {
   int accepted = 0;
   int refused = 0;
   for (const auto& path : golden_files()) {
-    std::string original = file_text(path);
+    std::string original = bytes_of_file(path).value();
     for (int round = 0; round < 400; ++round) {
       std::string text = original;
       for (unsigned edits = random() % 3 + 1; edits > 0; --edits) {

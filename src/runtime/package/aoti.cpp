@@ -110,17 +110,6 @@ torch::Tensor alias_of(const torch::Api& api, Handle input, const runtime::Outpu
   return torch::Tensor(api, handle);
 }
 
-// A copy, for views that see the elements as another type: libtorch's C functions make none.
-torch::Tensor copy_of(const runtime::Engine& engine, const runtime::TensorView& input,
-                      const runtime::Output& output) {
-  runtime::Output copy;
-  runtime::TensorView to;
-  if (!runtime::fresh_output(engine, output.dtype, output.sizes, output.strides, copy, to)) return {};
-  auto* data = static_cast<char*>(input.data) + output.offset * jumar::ir::dtype_bytes(output.dtype);
-  runtime::copy_elements({data, output.dtype, to.rank, output.sizes.data(), output.strides.data()}, to);
-  return std::move(copy.tensor);
-}
-
 // A number as torch's own packages return it: a tensor without dimensions.
 torch::Tensor number_of(const torch::Api& api, const runtime::Output& output) {
   Handle handle = nullptr;
@@ -178,9 +167,11 @@ std::string run(Container& container, std::span<const torch::Tensor> tensors, st
   std::vector<torch::Tensor> made;
   for (runtime::Output& output : outputs) {
     if (output.kind == runtime::Output::Kind::kAlias && output.input) {
-      const runtime::InputValue& input = inputs[*output.input];
-      output.tensor = alias_of(api, static_cast<Handle>(input.host), output);
-      if (!output.tensor) output.tensor = copy_of(model.engine(), input.tensor, output);
+      output.tensor = alias_of(api, static_cast<Handle>(inputs[*output.input].host), output);
+      // libtorch's C functions make no view that sees the elements as another type.
+      runtime::Output copy;
+      if (!output.tensor && runtime::copied_output(model.engine(), output, inputs, copy))
+        output = std::move(copy);
     }
     // Nothing is a null handle, which the loader gives as None.
     if (!output.tensor && output.kind != runtime::Output::Kind::kNone) output.tensor = number_of(api, output);

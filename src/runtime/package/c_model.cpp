@@ -62,31 +62,11 @@ Described described(const package::Constant& constant) {
   return out;
 }
 
-// A DLPack tensor on a libtorch tensor.
-struct TorchTensor {
-  DLManagedTensorVersioned managed{};
-  torch::Tensor tensor;
-  std::vector<int64_t> dims;
-};
-
-void delete_torch(DLManagedTensorVersioned* managed) {
-  delete static_cast<TorchTensor*>(managed->manager_ctx);
-}
-
 DLManagedTensorVersioned* managed_of(const torch::Api& api, torch::Tensor tensor) {
   runtime::TensorView view;
   if (!runtime::handle_layout(api, tensor.get(), view)) return nullptr;
-  auto owner = std::make_unique<TorchTensor>();
-  owner->tensor = std::move(tensor);
-  owner->dims.assign(view.sizes, view.sizes + view.rank);
-  owner->dims.insert(owner->dims.end(), view.strides, view.strides + view.rank);
-  owner->managed.version = {1, 0};
-  owner->managed.manager_ctx = owner.get();
-  owner->managed.deleter = delete_torch;
-  owner->managed.dl_tensor = {
-      view.data,          {runtime::kDlCpu, 0},           view.rank, runtime::dl_dtype(view.dtype),
-      owner->dims.data(), owner->dims.data() + view.rank, 0};
-  return &owner.release()->managed;
+  const auto release = [](void* object) { delete static_cast<torch::Tensor*>(object); };
+  return runtime::managed_tensor({new torch::Tensor(std::move(tensor)), release}, view);
 }
 
 }  // namespace
@@ -286,17 +266,7 @@ DLManagedTensorVersioned* tensor_of(const jumar_model& model, std::span<const In
                                     Output& output) {
   if (output.kind == Output::Kind::kAlias) {
     Output copy;
-    runtime::TensorView to;
-    if (!runtime::fresh_output(model.model->engine(), output.dtype, output.sizes, output.strides, copy, to))
-      return nullptr;
-    auto* base = static_cast<char*>(inputs[*output.input].tensor.data);
-    const runtime::TensorView from = {base + output.offset * jumar::ir::dtype_bytes(output.dtype),
-                                      output.dtype,
-                                      to.rank,
-                                      output.sizes.data(),
-                                      output.strides.data(),
-                                      runtime::kDlCpu};
-    runtime::copy_elements(from, to);
+    if (!runtime::copied_output(model.model->engine(), output, inputs, copy)) return nullptr;
     output = std::move(copy);
   }
   if (output.kind == Output::Kind::kManaged) return std::exchange(output.managed, nullptr);

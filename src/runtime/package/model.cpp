@@ -155,9 +155,8 @@ Status Model::fold(size_t bank) {
     return diagnostic("run", "what the package computes of its constants failed: {}", error->message);
   }
   std::vector<std::shared_ptr<const ConstantValue>> folded;
-  const Call call{std::move(inputs), {}, 0};
   for (Output& output : outputs) {
-    const TensorView view = view_of(call, output);
+    const TensorView view = output_view(engine_.torch, output, inputs);
     CHECK(output.kind != Output::Kind::kAlias, "a folded constant is a constant");
     auto owner = std::make_shared<Output>(std::move(output));
     folded.push_back(constant_value(view.dtype, {view.sizes, view.sizes + view.rank},
@@ -218,27 +217,6 @@ std::optional<RunError> Model::run_locked(std::span<const InputValue> arguments,
   return error;
 }
 
-TensorView Model::view_of(const Call& call, const Output& output) const {
-  TensorView view;
-  if (output.kind == Output::Kind::kTensor) {
-    const bool known = handle_layout(*engine_.torch, output.tensor.get(), view);
-    CHECK(known, "a result is no strided tensor on the CPU");
-  } else if (output.kind == Output::Kind::kManaged) {
-    const DLTensor& t = output.managed->dl_tensor;
-    view = {t.data, output.dtype, t.ndim, t.shape, t.strides, kDlCpu};
-  } else {
-    CHECK(output.kind == Output::Kind::kAlias && output.input, "a result is no tensor");
-    auto* base = static_cast<char*>(call.inputs[*output.input].tensor.data);
-    view = {base + output.offset * ir::dtype_bytes(output.dtype),
-            output.dtype,
-            static_cast<int32_t>(output.sizes.size()),
-            output.sizes.data(),
-            output.strides.data(),
-            kDlCpu};
-  }
-  return view;
-}
-
 // Results are given to the caller, or written to what they are the new elements of. All memory is found
 // before anything is written.
 std::optional<RunError> Model::finish(Call& call, std::span<Output> outputs) {
@@ -253,11 +231,9 @@ std::optional<RunError> Model::finish(Call& call, std::span<Output> outputs) {
       output = std::move(result);
       continue;
     }
-    TensorView copy;
-    if (!fresh_output(engine_, result.dtype, result.sizes, result.strides, output, copy)) {
+    if (!copied_output(engine_, result, call.inputs, output)) {
       return no_memory(fmt::format("result {}", next - 1));
     }
-    copy_elements(view_of(call, result), copy);
   }
   for (size_t k = 0; k < manifest_.results.size(); ++k) {
     const CallResult& result = manifest_.results[k];
@@ -265,7 +241,7 @@ std::optional<RunError> Model::finish(Call& call, std::span<Output> outputs) {
     const bool is_constant = result.role == CallResult::Role::kConstantMutation;
     const TensorView target =
         is_constant ? banks_.values(banks_.active())[result.index]->view : call.inputs[result.index].tensor;
-    copy_elements(view_of(call, call.outputs[k]), target);
+    copy_elements(output_view(engine_.torch, call.outputs[k], call.inputs), target);
   }
   return std::nullopt;
 }

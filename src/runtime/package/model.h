@@ -68,7 +68,6 @@ class Model {
   std::unique_ptr<Call> take_call(std::span<const InputValue> arguments);
   const ConstantValue& plan_constant(const PlanConstant& which) const;
   std::optional<RunError> finish(Call& call, std::span<Output> outputs);
-  TensorView view_of(const Call& call, const Output& output) const;
 
   Manifest manifest_;
   Engine engine_;

@@ -6,7 +6,7 @@
 
 #include "emit/host/wrapper/calls_stack.h"
 #include "emit/host/wrapper/numbers.h"
-#include "emit/host/wrapper/spares.h"
+#include "support/spares.h"
 
 namespace jumar::wrapper {
 
