@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "driver/targets_command.h"
+#include "ir/dtype.h"
 
 namespace jumar::driver {
 namespace {
@@ -65,6 +66,16 @@ TEST(Device, AnUnknownTargetSaysWhoNamedIt) {
   ASSERT_FALSE(device.ok());
   EXPECT_EQ(device.error().message.find("there is no target 'npu'"), 0u);
   EXPECT_NE(device.error().text().find("environment variable JUMAR_TARGET is 'npu'"), std::string::npos);
+}
+
+TEST(Device, ElementTypesOfTargetsAreThoseOfPrograms) {
+  for (const std::string& name : target::known_targets()) {
+    const target::Target target = target::find_target(name).value();
+    for (const target::Dtypes* list : {&target.loads, &target.stores}) {
+      for (const std::string& dtype : list->names())
+        EXPECT_TRUE(ir::dtype_from_name(dtype).has_value()) << name << " has " << dtype;
+    }
+  }
 }
 
 TEST(TargetsCommand, ListsAndPrints) {
