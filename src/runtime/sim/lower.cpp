@@ -95,10 +95,11 @@ mlir::LogicalResult to_plain_scalars(mlir::ModuleOp module) {
   mlir::arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   if (failed(run(module, mlir::math::createMathLegalizeToF32(),
-                 mlir::arith::createArithEmulateUnsupportedFloats(emulate),
-                 mlir::arith::createArithExpandOpsPass(expand)))) {
+                 mlir::arith::createArithEmulateUnsupportedFloats(emulate)))) {
     return mlir::failure();
   }
+  keep_roundings(module);
+  if (failed(run(module, mlir::arith::createArithExpandOpsPass(expand)))) return mlir::failure();
   make_divisions_safe(module);
   return mlir::success();
 }

@@ -48,4 +48,11 @@ void make_divisions_safe(mlir::ModuleOp module) {
   });
 }
 
+void keep_roundings(mlir::ModuleOp module) {
+  module.walk([](mlir::Operation* op) {
+    if (auto narrow = mlir::dyn_cast<arith::TruncFOp>(op)) narrow.removeFastmathAttr();
+    if (auto wide = mlir::dyn_cast<arith::ExtFOp>(op)) wide.removeFastmathAttr();
+  });
+}
+
 }  // namespace jumar::runtime::sim

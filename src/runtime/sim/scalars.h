@@ -10,4 +10,7 @@ namespace jumar::runtime::sim {
 // process.
 void make_divisions_safe(mlir::ModuleOp module);
 
+// The roundings between operations on f16 and bf16 stay, though MLIR allows to leave them out.
+void keep_roundings(mlir::ModuleOp module);
+
 }  // namespace jumar::runtime::sim

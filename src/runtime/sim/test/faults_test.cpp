@@ -34,11 +34,18 @@ TEST(Faults, WrongLimitOfAMask) {
   EXPECT_NE(text.find("block 1: reads element 100 of argument 0"), std::string::npos) << text;
 }
 
+// A load backwards becomes a loop over single elements that reads what its mask excludes, too.
 TEST(Faults, NegativeAddress) {
   std::vector<float> x(200), o(200);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
   Simulated k("reversed");
-  k.add(x).add(o).add(int64_t{130});
-  EXPECT_EQ(k.run({3, 1, 1}), "");
+  k.add(x).add(o).add(int64_t{128});
+  EXPECT_EQ(k.run({2, 1, 1}), "");
+  for (size_t i = 0; i < 128; ++i) EXPECT_EQ(o[i], static_cast<float>(127 - i));
+  Simulated tail("reversed");
+  tail.add(x).add(o).add(int64_t{130});
+  std::string text = tail.run({3, 1, 1});
+  EXPECT_NE(text.find("block 2: reads element -1 of argument 0 (f32), which has 200"), std::string::npos) << text;
 }
 
 TEST(Faults, IndexOfAGather) {
