@@ -4,6 +4,7 @@
 #include <set>
 
 #include "emit/host/emit_plan.h"
+#include "tile/npu/arguments.h"
 #include "tile/npu/supports.h"
 
 namespace jumar::driver {
@@ -36,6 +37,31 @@ void drop_empty_kernels(loop::Program& program) {
     std::erase_if(kernel->nests, is_empty);
     return kernel->nests.empty();
   });
+}
+
+// Kernels count along an axis in 32 bits: each extent that may be more than that is checked once.
+void add_size_checks(loop::Program& program, const NpuKernels& made) {
+  sym::Context& cx = program.cx();
+  const sym::Expr cores = tile::npu::vector_cores(cx);
+  std::vector<loop::Item> items;
+  std::set<std::string> checked;
+  size_t next = 0;
+  for (loop::Item& item : program.items) {
+    if (std::holds_alternative<loop::Kernel>(item)) {
+      for (const tile::npu::IntArgument& argument : made.kernels[next].choice.kernel.ints) {
+        if (!argument.must_fit || sym::mentions(argument.value, cores)) continue;
+        if (!checked.insert(sym::text(argument.value)).second) continue;
+        items.push_back(loop::Check{cx.le(argument.value, cx.constant(tile::npu::kMostExtent)),
+                                    fmt::format("kernel {}: {} is more than {}, which is the most that kernels of a "
+                                                "device count to along one axis",
+                                                made.kernels[next].name, sym::text(argument.value),
+                                                tile::npu::kMostExtent)});
+      }
+      ++next;
+    }
+    items.push_back(std::move(item));
+  }
+  program.items = std::move(items);
 }
 
 // What must change after a round, or false if a kernel can't be helped.
@@ -97,6 +123,7 @@ Result<NpuParts> compile_for_npu(Stages& stages, const graph::Graph& graph, cons
       const auto& [name, reason] = *made.refused.begin();
       return diagnostic("unsupported", "kernel {} can't be made for {}: {}", name, device.target.name, reason);
     }
+    add_size_checks(program, made);
     stages.note_items(program);
     std::vector<emit::host::KernelLaunch> launches;
     for (const NpuKernel& kernel : made.kernels) launches.push_back(npu_launch(program, kernel));

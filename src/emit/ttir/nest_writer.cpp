@@ -452,13 +452,15 @@ std::string NestWriter::predicate(Expr e, const Dims& dims) {
   const auto is_moving = [&](Expr side) {
     return std::ranges::any_of(sym::symbols_of(side), [&](Expr symbol) { return is_axis(symbol); });
   };
-  // The range stands on the left, which is the form that is known as a bound.
+  // The range stands on the left of a `<` or a `>=`, which are the forms that are known as bounds.
   const bool swapped = !is_moving(left);
   if (swapped) std::swap(left, right);
-  const char* name = "eq";
-  if (e.op() == Op::kNe) name = "ne";
-  if (e.op() == Op::kLt) name = swapped ? "sgt" : "slt";
-  if (e.op() == Op::kLe) name = swapped ? "sge" : "sle";
+  const char* name = e.op() == Op::kEq ? "eq" : "ne";
+  if (e.op() == Op::kLt || e.op() == Op::kLe) {
+    name = swapped ? "sge" : "slt";
+    const bool moves_bound = swapped == (e.op() == Op::kLt);
+    if (moves_bound) right = program_.cx().add(right, 1);
+  }
   const int bits = std::max(out_.bits_of(left), out_.bits_of(right));
   const Partial result =
       combined(fmt::format("arith.cmpi {}", name).c_str(), index(left, dims, bits), index(right, dims, bits), bits, true);

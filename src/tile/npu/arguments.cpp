@@ -7,7 +7,7 @@
 namespace jumar::tile::npu {
 namespace {
 
-constexpr sym::Range kSizes = {0, INT32_MAX};
+constexpr sym::Range kSizes = {0, kMostExtent};
 constexpr sym::Range kCores = {1, 65535};
 
 template <class T>
@@ -36,14 +36,21 @@ bool Arguments::is_size(Expr e) const {
   });
 }
 
-Expr Arguments::argument(Expr sizes) {
+Expr Arguments::argument(Expr sizes) { return made(sizes, false); }
+Expr Arguments::extent(Expr sizes) { return made(sizes, true); }
+
+Expr Arguments::made(Expr sizes, bool is_extent) {
   if (sizes.is_const()) return sizes;
   const auto found = known_.find(sizes);
   if (found != known_.end()) return found->second;
   IntArgument argument;
   argument.value = sizes;
   argument.symbol = cx_.symbol(sym::SymbolKind::kSize, fmt::format("n{}", kernel_.ints.size()));
-  const sym::Range range = sym::bounds(sizes, size_facts_);
+  sym::Range range = sym::bounds(sizes, size_facts_);
+  if (is_extent && range.hi > kMostExtent) {
+    argument.must_fit = true;
+    range = {std::max<int64_t>(range.lo, 0), kMostExtent};
+  }
   argument.is_wide = range.lo < INT32_MIN || range.hi > INT32_MAX;
   kernel_.facts.set_range(argument.symbol, range);
   kernel_.ints.push_back(argument);

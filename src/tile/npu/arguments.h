@@ -7,6 +7,9 @@
 
 namespace jumar::tile::npu {
 
+// Less than 2^31 by more than a block, so that the end of the last block fits.
+constexpr int64_t kMostExtent = INT32_MAX - (1 << 20);
+
 class Arguments {
  public:
   Arguments(const loop::Program& program, BlockKernel& kernel);
@@ -17,12 +20,16 @@ class Arguments {
   Expr lifted(Expr e);
   // An expression of sizes and of vector_cores() as an argument, or itself if it is constant.
   Expr argument(Expr sizes);
+  // The same for the extent of an axis, or a count of blocks: what launches the kernel checks that it is at
+  // most kMostExtent, so that it is computed with in 32 bits.
+  Expr extent(Expr sizes);
 
-  // Sizes are taken to fit 31 bits: what launches a kernel checks it.
+  // Of size symbols; a dimension is taken to have no more than kMostExtent elements.
   const sym::Facts& size_facts() const { return size_facts_; }
 
  private:
   bool is_size(Expr e) const;
+  Expr made(Expr sizes, bool is_extent);
 
   sym::Context& cx_;
   BlockKernel& kernel_;

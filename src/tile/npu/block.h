@@ -124,7 +124,8 @@ struct BlockNest {
 struct IntArgument {
   Expr symbol;  // n0, n1, ...
   Expr value;
-  bool is_wide = false;  // i64, else i32
+  bool is_wide = false;   // i64, else i32
+  bool must_fit = false;  // it may be more than kMostExtent (arguments.h), and must not be
 };
 
 struct BlockKernel {

@@ -36,6 +36,10 @@ class NestLowering {
  private:
   BlockNest& axes_made();
   void open_kept_loops();
+  // The greatest number below a count.
+  int64_t most_of(Expr count) const {
+    return std::clamp<int64_t>(sym::bounds(count, arguments_.size_facts()).hi - 1, 0, kMostExtent);
+  }
   Expr blocks_of(const AxisTiling& axis) { return cx_.ceildiv(axis.extent, cx_.constant(axis.size)); }
 
   bool lower(const loop::Stage& stage);
@@ -98,7 +102,7 @@ BlockNest& NestLowering::axes_made() {
   for (const AxisTiling& axis : tiling_.axes) {
     BlockAxis made;
     made.symbol = axis.symbol;
-    made.extent = arguments_.lifted(axis.extent);
+    made.extent = arguments_.extent(axis.extent);
     made.size = axis.size;
     made.is_scalar = axis.is_scalar;
     made.is_inner = axis.is_inner;
@@ -127,21 +131,21 @@ void NestLowering::open_kept_loops() {
     tasks = cx_.mul(tasks, counted.back().blocks);
   }
   out_.tasks = sym::simplified(cx_, tasks, arguments_.size_facts());
-  const Expr share = arguments_.argument(
+  const Expr share = arguments_.extent(
       sym::simplified(cx_, cx_.ceildiv(out_.tasks, vector_cores(cx_)), arguments_.size_facts()));
   const Expr pid = program_id(cx_);
   kernel_.facts.set_range(pid, {0, 65534});
   const Expr task = cx_.symbol(sym::SymbolKind::kAxis, fmt::format("t{}", kernel_.nests.size()));
-  const Expr task_count = arguments_.lifted(out_.tasks);
+  const Expr task_count = arguments_.extent(out_.tasks);
   const Expr begin = cx_.mul(pid, share);
   builder_.open_loop(task, begin, cx_.min(cx_.add(begin, share), task_count));
-  kernel_.facts.set_range(task, {0, std::max<int64_t>(sym::bounds(out_.tasks, arguments_.size_facts()).hi - 1, 0)});
+  kernel_.facts.set_range(task, {0, most_of(out_.tasks)});
   sym::Facts facts = kernel_.facts;
   facts.set_extent(task, task_count);
   Expr rest = task;
   for (size_t j = counted.size(); j-- > 0;) {
     BlockAxis& axis = out_.axes[counted[j].axis];
-    const Expr blocks = arguments_.lifted(counted[j].blocks);
+    const Expr blocks = arguments_.extent(counted[j].blocks);
     Expr number = j == 0 ? rest : cx_.mod(rest, blocks);
     number = sym::simplified(cx_, number, facts);
     rest = cx_.floordiv(rest, blocks);
@@ -155,8 +159,8 @@ void NestLowering::open_kept_loops() {
     const Expr blocks = sym::simplified(cx_, blocks_of(axis), arguments_.size_facts());
     if (blocks.is_const(1)) continue;
     const Expr loop = cx_.symbol(sym::SymbolKind::kAxis, fmt::format("k{}_{}", kernel_.nests.size(), k));
-    builder_.open_loop(loop, cx_.constant(0), arguments_.lifted(blocks));
-    kernel_.facts.set_range(loop, {0, sym::bounds(blocks, arguments_.size_facts()).hi - 1});
+    builder_.open_loop(loop, cx_.constant(0), arguments_.extent(blocks));
+    kernel_.facts.set_range(loop, {0, most_of(blocks)});
     out_.axes[k].first = cx_.mul(loop, axis.size);
     builder_.set_axis_level(axis.symbol, builder_.open_loops());
   }
@@ -192,8 +196,8 @@ bool NestLowering::lower(const loop::Stage& stage) {
     const Expr blocks = sym::simplified(cx_, blocks_of(axis), arguments_.size_facts());
     if (blocks.is_const(1)) continue;
     const Expr loop = cx_.symbol(sym::SymbolKind::kAxis, fmt::format("r{}_{}", kernel_.nests.size(), k));
-    builder_.open_loop(loop, cx_.constant(0), arguments_.lifted(blocks));
-    kernel_.facts.set_range(loop, {0, sym::bounds(blocks, arguments_.size_facts()).hi - 1});
+    builder_.open_loop(loop, cx_.constant(0), arguments_.extent(blocks));
+    kernel_.facts.set_range(loop, {0, most_of(blocks)});
     out_.axes[k].first = cx_.mul(loop, axis.size);
     builder_.set_axis_level(axis.symbol, builder_.open_loops());
   }
