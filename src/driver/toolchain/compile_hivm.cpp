@@ -68,6 +68,12 @@ void fill_report(const ProcessResult& done, const Messages& said, const ScratchD
   }
   out.stage = CompileReport::Stage::kChecked;
   out.hivm = *hivm;
+  // A text that is not understood has no facts; whoever needs more of it reads it and is told why.
+  if (const Result<HivmProgram> program = read_hivm(out.hivm); program.ok()) {
+    const HivmFacts facts = facts_of(*program);
+    out.needs = facts.needs;
+    out.ub_bytes = facts.ub_bytes;
+  }
   if (said.allocated_ub_bits) out.ub_bytes = *said.allocated_ub_bits / 8;
   if (!has_linker || out.failure) return;
   out.device_binary = device_binary_in(scratch);
