@@ -14,6 +14,7 @@
 #include "driver/opt.h"
 #include "driver/run_command.h"
 #include "driver/stages.h"
+#include "driver/targets_command.h"
 #include "import/pt2.h"
 #include "plan/binary.h"
 #include "support/files.h"
@@ -207,9 +208,16 @@ int options_command(const Options& options) {
   for (size_t k = 0; k < option_rows().size(); ++k) {
     const OptionRow& row = option_rows()[k];
     print(stdout, fmt::format("{} = {}\n    {} ({}; {}{})\n    {}\n", row.name, options.value_text(k),
-                              row.environment, option_type_name(row.type), allowed_text(row),
-                              row.affects_code ? "; affects code" : "", row.help));
+                              fmt::join(environment_variables(row), ", "), option_type_name(row.type),
+                              allowed_text(row), row.affects_code ? "; affects code" : "", row.help));
   }
+  return 0;
+}
+
+int targets_command(const std::string& name_or_path) {
+  const Result<std::string> text = targets_text(name_or_path);
+  if (!text.ok()) return report(text.error());
+  print(stdout, *text);
   return 0;
 }
 
@@ -272,6 +280,9 @@ int run(int argc, char** argv) {
   InspectArguments inspect_arguments;
   CLI::App& inspect_app = *app.add_subcommand("inspect", "tell what is in a package or an exported program");
   add_inspect(inspect_app, inspect_arguments);
+  std::string target_name;
+  CLI::App& targets_app = *app.add_subcommand("targets", "list the devices that kernels can be made for");
+  targets_app.add_option("target", target_name, "print all about this one: a name, or a path to a file");
   CLI::App& options_app = *app.add_subcommand("options", "list the options with their values here");
   CLI::App& cache_app = *app.add_subcommand("cache", "look after the cache on disk");
   cache_app.require_subcommand(1);
@@ -288,6 +299,7 @@ int run(int argc, char** argv) {
   }
   if (golden_app) return golden_command(golden_paths, bless);
   if (inspect_app) return inspect_command(inspect_arguments);
+  if (targets_app) return targets_command(target_name);
   const Result<Options> base = Options::from_environment(process_environment());
   if (!base.ok()) return report(base.error());
   if (opt_app) return opt_command(opt_arguments, *base);

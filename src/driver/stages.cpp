@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "driver/device.h"
 #include "emit/cpu/signature.h"
 #include "emit/host/emit_plan.h"
 #include "fuse/fuse.h"
@@ -82,6 +83,10 @@ std::string pass_list() {
 bool calls_libtorch(const Options& options) { return options.provider() == kTorch; }
 
 Result<jit::CpuTarget> target_of(const Options& options, bool must_run) {
+  JUMAR_ASSIGN(const std::optional<Device> device, device_of(options));
+  if (device)
+    return diagnostic("unsupported", "{} is '{}', for which this command makes no kernels",
+                      options.source("target"), options.target());
   JUMAR_ASSIGN(jit::CpuTarget target, jit::cpu_target(options.cpu()));
   if (!must_run || options.cpu() == "host") return target;
   JUMAR_ASSIGN(const jit::CpuTarget host, jit::host_cpu_target());

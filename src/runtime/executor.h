@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "plan/plan.h"
+#include "runtime/cores.h"
 #include "runtime/dlpack.h"
 #include "runtime/pool.h"
 #include "runtime/tensor_view.h"
@@ -179,6 +180,9 @@ struct Engine {
   // The plan's inputs from this one on are what it was compiled for, by the embedder's promise: their types
   // are not looked at. A broken promise reads or writes outside of tensors.
   uint32_t checked_inputs = UINT32_MAX;
+  // Of the device that plans with cores(cube) or cores(vector) are for. Null: there is none, and such plans
+  // are refused.
+  std::shared_ptr<const Cores> cores = nullptr;
   // The embedder promises that between two calls of PreparedPlan::parameters_changed() a parameter that is at
   // the same address has the same elements. The provider may then keep them in another layout.
   bool freezes_parameters = false;

@@ -220,7 +220,7 @@ class Emitter {
 
   static plan::BindStep::Source rounding(std::string_view name) {
     for (const auto& [source, word] : plan::kBindSources) {
-      if (word == name && source > plan::BindStep::Source::kItem) return source;
+      if (word == name && plan::BindStep{source, {}, {}, 0, {}}.of_number()) return source;
     }
     CHECK(false, "{} makes no integer", name);
   }

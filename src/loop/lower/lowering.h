@@ -114,6 +114,7 @@ class Lowering {
   void declare_inputs();
   Status lower_node(const graph::Node& node);
   Refusal try_lowering(const graph::Node& node);
+  Refusal refused_kernel(size_t first_item) const;
   void take_back(const graph::Node& node, Mark mark);
   Status append_call(const graph::Node& node, std::string reason);
   void define_call_results(const graph::Node& node, Call& call);

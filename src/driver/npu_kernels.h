@@ -1,0 +1,61 @@
+// Kernels of a program for an NPU: cut, written as TTIR, checked by the device's toolchain.
+//
+//   JUMAR_ASSIGN(NpuKernels made, npu_kernels(program, device.target, tools, options, progress));
+//   made.kernels[k].ttir, made.kernels[k].linalg();   // one for each kernel of the program, in order
+//   made.refused                                      // kernels that can't be made, with reasons
+//
+// The first way to cut a kernel is tried first; where the toolchain does not take it, the next one is. Without a
+// toolchain nothing is checked and the first one stands.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "driver/toolchain/check_kernels.h"
+#include "loop/loop.h"
+#include "target/target.h"
+#include "tile/npu/tile_npu.h"
+
+namespace jumar::driver {
+
+struct NpuKernel {
+  std::string name;      // of the program's kernel
+  std::string function;  // of the code: a name that the toolchain takes
+  std::string origin;
+  tile::npu::Choice choice;
+  std::string ttir;
+  toolchain::KernelCheck check;       // as it begins, where there is no toolchain
+  std::vector<std::string> rejected;  // what the toolchain said about better choices, one text each
+  bool is_checked = false;
+
+  const std::string& linalg() const { return check.adapted.linalg->text; }
+  bool has_linalg() const { return check.adapted.linalg.has_value(); }
+};
+
+struct NpuKernels {
+  std::vector<NpuKernel> kernels;
+  std::map<std::string, std::string> refused;  // kernel -> reason
+  double tile_seconds = 0;
+  double toolchain_seconds = 0;
+};
+
+struct NpuOptions {
+  int toolchain_threads = 0;
+  size_t most_choices = 10;
+  std::function<void(size_t done, size_t total)> progress;
+};
+
+// What the tile stage is to know about a device.
+tile::npu::NpuModel npu_model(const target::Target& target);
+// How the toolchain is called for it.
+toolchain::ToolchainFlavor toolchain_flavor(const target::Target& target);
+// Whether the toolchain that the target needs is there.
+bool has_toolchain(const toolchain::Toolchain& tools, const target::Target& target);
+
+// `tools` may be null: nothing is checked. An error is that the toolchain can't be run.
+Result<NpuKernels> npu_kernels(loop::Program& program, const target::Target& target,
+                               const toolchain::Toolchain* tools, const NpuOptions& options);
+
+}  // namespace jumar::driver
