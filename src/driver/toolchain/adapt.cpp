@@ -89,14 +89,10 @@ Result<AdaptReport> adapt(const std::string& ttir, const Toolchain& tools, const
     return out;
   }
   if (const std::optional<LeftOver> left = left_over(done.output)) {
-    out.failure =
-        ToolFailure{name,
-                    done.ending(),
-                    fmt::format("{} is left in its output, at line {}", left->operation, left->line),
-                    0,
-                    0,
-                    std::nullopt,
-                    ""};
+    out.failure.emplace();
+    out.failure->tool = name;
+    out.failure->ending = done.ending();
+    out.failure->message = fmt::format("{} is left in its output, at line {}", left->operation, left->line);
     return out;
   }
   out.linalg = prepared_linalg(std::move(done.output), flavor.needs_unsigned_source);

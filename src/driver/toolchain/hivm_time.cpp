@@ -9,28 +9,32 @@ namespace {
 double over(int64_t amount, double rate) { return rate > 0 ? static_cast<double>(amount) / rate : 0; }
 double times(int64_t count, double seconds) { return static_cast<double>(count) * seconds; }
 
+double moved(int64_t bytes, int64_t rows, int64_t calls, const HivmCosts& costs) {
+  const double least = static_cast<double>(rows) * costs.burst_bytes;
+  const double whole = std::max(static_cast<double>(bytes), least);
+  const double data = costs.core_bytes_per_second > 0 ? whole / costs.core_bytes_per_second : 0;
+  return data + times(calls, costs.transfer_seconds);
+}
+
 HivmTime time_of(const HivmWork& work, const HivmCosts& costs) {
   HivmTime out;
-  out.read_seconds = over(work.read_bytes, costs.core_bytes_per_second) +
-                     times(work.read_calls, costs.transfer_seconds) +
-                     times(work.read_rows, costs.row_seconds);
-  out.write_seconds = over(work.written_bytes, costs.core_bytes_per_second) +
-                      times(work.write_calls, costs.transfer_seconds) +
-                      times(work.written_rows, costs.row_seconds);
+  out.read_seconds = moved(work.read_bytes, work.read_rows, work.read_calls, costs);
+  out.write_seconds = moved(work.written_bytes, work.written_rows, work.write_calls, costs);
+
   out.vector_seconds = over(work.vector_bytes, costs.vector_bytes_per_second) +
                        times(work.vector_calls, costs.vector_call_seconds);
   out.scalar_seconds = times(work.local_scalar_accesses, costs.scalar_element_seconds) +
                        times(work.gm_scalar_accesses, costs.gm_scalar_seconds);
   out.sync_seconds = times(work.barriers, costs.barrier_seconds) + times(work.flags, costs.flag_seconds) +
                      times(work.block_syncs, costs.block_sync_seconds);
+  out.start_seconds = times(work.programs, costs.program_seconds);
   const double longest = std::max({out.read_seconds, out.write_seconds, out.vector_seconds});
   const double sum = out.read_seconds + out.write_seconds + out.vector_seconds;
-  out.seconds = longest + (1 - costs.overlap) * (sum - longest) + out.scalar_seconds + out.sync_seconds;
-  const std::pair<double, std::string_view> parts[] = {{out.read_seconds, "read"},
-                                                       {out.write_seconds, "write"},
-                                                       {out.vector_seconds, "vector"},
-                                                       {out.scalar_seconds, "scalar"},
-                                                       {out.sync_seconds, "sync"}};
+  out.seconds = longest + (1 - costs.overlap) * (sum - longest) + out.scalar_seconds + out.sync_seconds +
+                out.start_seconds;
+  const std::pair<double, std::string_view> parts[] = {
+      {out.read_seconds, "read"},     {out.write_seconds, "write"}, {out.vector_seconds, "vector"},
+      {out.scalar_seconds, "scalar"}, {out.sync_seconds, "sync"},   {out.start_seconds, "start"}};
   double most = -1;
   for (const auto& [seconds, name] : parts) {
     if (seconds <= most) continue;

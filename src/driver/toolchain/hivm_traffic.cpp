@@ -32,6 +32,7 @@ constexpr SumRow kSums[] = {
     {"barriers", &HivmWork::barriers},
     {"flags", &HivmWork::flags},
     {"block_syncs", &HivmWork::block_syncs},
+    {"programs", &HivmWork::programs},
     {"steps", &HivmWork::steps},
 };
 
@@ -104,6 +105,7 @@ class Launch {
       for (int64_t sub = 0; sub < sharing; ++sub) {
         HivmWork& core = cores[static_cast<size_t>(block % groups * sharing + sub)];
         JUMAR_RETURN_IF_ERROR(machine_.run(function, arguments, block, sub, core));
+        ++core.programs;
       }
     }
     return {};

@@ -52,6 +52,7 @@ struct HivmWork {
   int64_t barriers = 0;
   int64_t flags = 0;        // waits
   int64_t block_syncs = 0;  // between cores, locks included
+  int64_t programs = 0;     // blocks
   int64_t steps = 0;
 
   HivmWork& operator+=(const HivmWork& other);
