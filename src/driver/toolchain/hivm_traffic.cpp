@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "driver/json_writer.h"
 #include "driver/toolchain/hivm_machine.h"
 
 namespace jumar::driver::toolchain {
@@ -133,9 +132,7 @@ Result<HivmTraffic> hivm_traffic(const HivmProgram& program, const HivmLaunch& l
   return Launch(program, launch).run();
 }
 
-std::string json_text(const HivmTraffic& traffic) {
-  JsonWriter json;
-  json.object();
+void write_members(JsonWriter& json, const HivmTraffic& traffic) {
   for (const SumRow& row : kSums) json.key(row.name).number(traffic.total.*row.member);
   json.key("ub_bytes").number(traffic.ub_bytes);
   json.key("busiest_core_bytes").number(traffic.busiest_core_bytes);
@@ -150,6 +147,12 @@ std::string json_text(const HivmTraffic& traffic) {
   json.key("unknown_operations").object();
   for (const auto& [name, count] : traffic.unknown) json.key(name).number(count);
   json.end();
+}
+
+std::string json_text(const HivmTraffic& traffic) {
+  JsonWriter json;
+  json.object();
+  write_members(json, traffic);
   json.end();
   return json.take();
 }

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/json_writer.h"
 #include "driver/toolchain/hivm_program.h"
 
 namespace jumar::driver::toolchain {
@@ -80,6 +81,8 @@ struct HivmTraffic {
 
 Result<HivmTraffic> hivm_traffic(const HivmProgram& program, const HivmLaunch& launch);
 
+// Into an object that is begun.
+void write_members(JsonWriter& json, const HivmTraffic& traffic);
 std::string json_text(const HivmTraffic& traffic);
 
 }  // namespace jumar::driver::toolchain
