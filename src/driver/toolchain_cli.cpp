@@ -38,7 +38,7 @@ Result<ToolchainCli::Outcome> ToolchainCli::run(const Options& base) const {
   if (install_.parsed()) {
     JUMAR_ASSIGN(out.text, toolchain::install_command(arguments_, options));
   } else if (status_.parsed()) {
-    out.text = toolchain::status_command(options);
+    out.text = toolchain::status_command(options, out.is_ok);
   } else if (compile_.parsed()) {
     JUMAR_ASSIGN(out.text, toolchain::compile_command(arguments_, options, out.is_ok));
   } else {

@@ -24,7 +24,7 @@ class ToolchainCli {
 
   struct Outcome {
     std::string text;
-    bool is_ok = true;  // false: a kernel was refused, which the text says
+    bool is_ok = true;  // false: a kernel was refused or a program is missing, which the text says
   };
   Result<Outcome> run(const Options& base) const;
 

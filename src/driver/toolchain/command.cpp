@@ -13,6 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr ToolKind kInstalled[] = {ToolKind::kAdapter, ToolKind::kCompiler, ToolKind::kCompilerA5};
+
 void tell(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
@@ -84,7 +86,7 @@ Result<std::string> install_command(const ToolchainArguments& arguments, const O
   JUMAR_ASSIGN(const std::string told, install_toolchain(request));
   Toolchain tools = find_toolchain({"", request.directory, [](const std::string&) { return std::nullopt; }});
   tools.ask_versions();
-  for (const ToolKind kind : {ToolKind::kAdapter, ToolKind::kCompiler, ToolKind::kCompilerA5}) {
+  for (const ToolKind kind : kInstalled) {
     const Tool* tool = tools.find(kind);
     if (tool == nullptr || tool->version.empty())
       return diagnostic("toolchain", "{} was installed and does not run here", program_of(kind));
@@ -92,9 +94,11 @@ Result<std::string> install_command(const ToolchainArguments& arguments, const O
   return fmt::format("{}in {}\n", told, request.directory);
 }
 
-std::string status_command(const Options& options) {
+std::string status_command(const Options& options, bool& all_found) {
   Toolchain tools = toolchain_of(options, process_environment());
   tools.ask_versions();
+  all_found = true;
+  for (const ToolKind kind : kInstalled) all_found = all_found && tools.find(kind) != nullptr;
   const std::string directory = installed_directory(options);
   const std::string from = installed_from(directory);
   return tools.text() + (from.empty() ? fmt::format("nothing is installed in {}\n", directory)

@@ -31,7 +31,8 @@ struct ToolchainArguments {
 
 // Each gives what is to be printed. Progress goes to stderr.
 Result<std::string> install_command(const ToolchainArguments& arguments, const Options& options);
-std::string status_command(const Options& options);
+// `all_found` says whether everything is there that `install` installs.
+std::string status_command(const Options& options, bool& all_found);
 // Writes NAME.linalg.mlir and NAME.hivm.mlir of each file. Kernels that the toolchain refuses are told, and
 // `all_ok` is false then.
 Result<std::string> compile_command(const ToolchainArguments& arguments, const Options& options,

@@ -191,7 +191,11 @@ Result<std::string> install_toolchain(const InstallRequest& request) {
     return diagnostic("option", "there is no directory to install to: neither HOME nor an option names one");
   const fs::path parent = fs::absolute(request.directory).lexically_normal().parent_path();
   std::error_code error;
-  fs::create_directories(parent, error);
+  if (!fs::exists(parent, error)) {
+    // Whoever may write here chooses what runs.
+    fs::create_directories(parent, error);
+    fs::permissions(parent, fs::perms::owner_all, error);
+  }
   remove_leftovers(parent);
   JUMAR_ASSIGN(const WorkFolder work, WorkFolder::create(parent));
   std::vector<std::string> places = request.from;
