@@ -1,5 +1,6 @@
 #include "driver/toolchain/command.h"
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -22,8 +23,10 @@ void tell(std::string_view text) {
 
 // "softmax" of "kernels/softmax.ttir.mlir".
 std::string name_of(const std::string& file) {
-  const std::string name = fs::path(file).filename().string();
-  return name.substr(0, name.find('.'));
+  fs::path name = fs::path(file).filename();
+  for (const char* ending : {".mlir", ".ttir"})
+    if (name.extension() == ending) name.replace_extension();
+  return name.string();
 }
 
 std::string report_of(const KernelCheck& check) {
@@ -63,7 +66,7 @@ Status write_stages(const KernelCheck& check, const std::string& folder) {
 void write_time(JsonWriter& json, const HivmTime& time) {
   // Nanoseconds: the writer has no fractions.
   const auto number = [&](const char* name, double seconds) {
-    json.key(name).number(static_cast<int64_t>(seconds * 1e9 + 0.5));
+    json.key(name).number(std::llround(seconds * 1e9));
   };
   number("modelled_ns", time.seconds);
   number("read_ns", time.read_seconds);

@@ -157,15 +157,16 @@ Status unpack(const Wheel& wheel, const std::string& file, const std::string& fo
       return diagnostic("input", "{} holds no {}", file, std::string(program));
   }
   told += fmt::format("{}\n", fs::path(file).filename().string());
-  for (const auto& [name, entry] : zip.entries()) {
+  for (const auto& each : zip.entries()) {
+    const std::string& name = each.first;
     const auto is_at = [&](std::string_view place) {
       return place.back() == '/' ? name.compare(0, place.size(), place) == 0 && name.back() != '/'
                                  : name == place;
     };
     const bool is_program = std::any_of(wheel.programs.begin(), wheel.programs.end(), is_at);
     if (!is_program && std::none_of(wheel.data.begin(), wheel.data.end(), is_at)) continue;
-    JUMAR_RETURN_IF_ERROR(put(entry, name, folder, is_program));
-    told += fmt::format("  {} ({} bytes)\n", name, entry.plain_bytes);
+    JUMAR_RETURN_IF_ERROR(put(each.second, name, folder, is_program));
+    told += fmt::format("  {} ({} bytes)\n", name, each.second.plain_bytes);
   }
   return {};
 }

@@ -1,5 +1,7 @@
 #include "driver/toolchain/check_kernels.h"
 
+#include <sys/stat.h>
+
 #include "driver/scratch_directory.h"
 #include "driver/toolchain/check_cache.h"
 #include "driver/toolchain/test/flavors.h"
@@ -53,6 +55,47 @@ TEST(CheckKernels, OverflowTellsNeedAndLimit) {
   EXPECT_GT(check.failure()->line, 0);
   EXPECT_TRUE(check.compiled.dropped_multi_buffer);
   EXPECT_TRUE(check.compiled.dropped_code_motion);
+}
+
+// A linker of CANN's name: what it does is in `script`.
+Toolchain with_linker(Toolchain tools, const ScratchDirectory& scratch, const std::string& script) {
+  EXPECT_TRUE(scratch.write("hivmc", script).ok());
+  const std::string path = scratch.path() + "/hivmc";
+  EXPECT_EQ(::chmod(path.c_str(), 0755), 0);
+  tools.set(ToolKind::kLinker, {path, "given", "", script.size()});
+  return tools;
+}
+
+TEST(CheckKernels, LinkerMakesTheDeviceBinary) {
+  const Toolchain tools = toolchain_here();
+  JUMAR_NEEDS_TOOLCHAIN(tools);
+  const ScratchDirectory scratch = std::move(ScratchDirectory::create("/tmp").value());
+  const Toolchain linking = with_linker(tools, scratch, R"(#!/bin/sh
+if [ "$1" = --version ]; then echo hivmc 1.2.0; exit 0; fi
+while [ "$1" != -o ]; do shift; done
+echo device code > "$2"
+)");
+  const KernelCheck check = check_kernel(add_kernel(256), linking, a2_flavor(), {}).value();
+  EXPECT_EQ(check.compiled.stage, CompileReport::Stage::kLinked);
+  EXPECT_EQ(check.compiled.device_binary, "device code\n");
+  EXPECT_FALSE(check.compiled.hivm.empty());
+}
+
+TEST(CheckKernels, LinkerThatFailsLeavesTheCheck) {
+  const Toolchain tools = toolchain_here();
+  JUMAR_NEEDS_TOOLCHAIN(tools);
+  const ScratchDirectory scratch = std::move(ScratchDirectory::create("/tmp").value());
+  const Toolchain linking = with_linker(tools, scratch, R"(#!/bin/sh
+if [ "$1" = --version ]; then echo hivmc 1.2.0; exit 0; fi
+echo "hivmc: error: no register left" >&2
+exit 1
+)");
+  const KernelCheck check = check_kernel(add_kernel(256), linking, a2_flavor(), {}).value();
+  EXPECT_EQ(check.compiled.stage, CompileReport::Stage::kChecked);
+  ASSERT_NE(check.failure(), nullptr);
+  EXPECT_EQ(check.failure()->tool, "hivmc");
+  EXPECT_NE(check.failure()->message.find("no register left"), std::string::npos) << check.failure()->log;
+  EXPECT_FALSE(check.compiled.hivm.empty());
 }
 
 TEST(CheckKernels, RefusalOfTheAdapterHasItsPlace) {
