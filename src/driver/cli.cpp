@@ -15,6 +15,7 @@
 #include "driver/run_command.h"
 #include "driver/stages.h"
 #include "driver/targets_command.h"
+#include "driver/toolchain_cli.h"
 #include "import/pt2.h"
 #include "plan/binary.h"
 #include "support/files.h"
@@ -221,6 +222,13 @@ int targets_command(const std::string& name_or_path) {
   return 0;
 }
 
+int toolchain_command(const ToolchainCli& toolchain, const Options& base) {
+  const Result<ToolchainCli::Outcome> outcome = toolchain.run(base);
+  if (!outcome.ok()) return report(outcome.error());
+  print(stdout, outcome->text);
+  return outcome->is_ok ? 0 : kFailed;
+}
+
 int cache_command(bool clear, const Options& options) {
   const std::string& directory = options.resolved_cache_dir();
   if (directory.empty())
@@ -283,6 +291,7 @@ int run(int argc, char** argv) {
   std::string target_name;
   CLI::App& targets_app = *app.add_subcommand("targets", "list the devices that kernels can be made for");
   targets_app.add_option("target", target_name, "print all about this one: a name, or a path to a file");
+  const ToolchainCli toolchain(app);
   CLI::App& options_app = *app.add_subcommand("options", "list the options with their values here");
   CLI::App& cache_app = *app.add_subcommand("cache", "look after the cache on disk");
   cache_app.require_subcommand(1);
@@ -302,6 +311,7 @@ int run(int argc, char** argv) {
   if (targets_app) return targets_command(target_name);
   const Result<Options> base = Options::from_environment(process_environment());
   if (!base.ok()) return report(base.error());
+  if (toolchain.is_wanted()) return toolchain_command(toolchain, *base);
   if (opt_app) return opt_command(opt_arguments, *base);
   if (compile_app) {
     const Status status = compile_command(compile_arguments, *base);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "driver/scratch_directory.h"
+
 namespace jumar::driver::toolchain {
 namespace {
 
@@ -38,6 +40,13 @@ void add_unsigned_source(std::string& text) {
 
 }  // namespace
 
+ProcessRequest tool_request(const ToolCalls& calls) {
+  ProcessRequest out;
+  out.variables = {{"LLVM_DISABLE_SYMBOLIZATION", "1"}};
+  out.limit_seconds = calls.limit_seconds;
+  return out;
+}
+
 LinalgText prepared_linalg(std::string adapted, bool needs_unsigned_source) {
   LinalgText out;
   out.mix_mode = taken_mix_mode(adapted);
@@ -73,12 +82,13 @@ Result<AdaptReport> adapt(const std::string& ttir, const Toolchain& tools, const
                           const ToolCalls& calls) {
   const Tool* tool = tools.find(ToolKind::kAdapter);
   if (tool == nullptr) return tools.missing(ToolKind::kAdapter);
-  ProcessRequest request;
+  // What a program that crashes may leave lands here.
+  JUMAR_ASSIGN(const ScratchDirectory scratch, ScratchDirectory::create(calls.temporary_dir));
+  ProcessRequest request = tool_request(calls);
   request.command = {tool->path, "-"};
   request.command.insert(request.command.end(), flavor.adapter_args.begin(), flavor.adapter_args.end());
   request.input = ttir;
-  request.directory = calls.temporary_dir;
-  request.limit_seconds = calls.limit_seconds;
+  request.directory = scratch.path();
   JUMAR_ASSIGN(ProcessResult done, run_process(request));
   AdaptReport out;
   out.seconds = done.seconds;
@@ -89,14 +99,10 @@ Result<AdaptReport> adapt(const std::string& ttir, const Toolchain& tools, const
     return out;
   }
   if (const std::optional<LeftOver> left = left_over(done.output)) {
-    out.failure =
-        ToolFailure{name,
-                    done.ending(),
-                    fmt::format("{} is left in its output, at line {}", left->operation, left->line),
-                    0,
-                    0,
-                    std::nullopt,
-                    ""};
+    out.failure.emplace();
+    out.failure->tool = name;
+    out.failure->ending = done.ending();
+    out.failure->message = fmt::format("{} is left in its output, at line {}", left->operation, left->line);
     return out;
   }
   out.linalg = prepared_linalg(std::move(done.output), flavor.needs_unsigned_source);

@@ -33,6 +33,10 @@ struct ToolCalls {
   std::string temporary_dir = "/tmp";
 };
 
+// What every call of a program has: its time limit, and no search for names in the trace of a crash, which
+// takes longer than all else.
+ProcessRequest tool_request(const ToolCalls& calls);
+
 // Fails where the program is missing or cannot be run; that it refuses the kernel is in the report.
 Result<AdaptReport> adapt(const std::string& ttir, const Toolchain& tools, const ToolchainFlavor& flavor,
                           const ToolCalls& calls);

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <thread>
 
+#include "driver/toolchain/check_cache.h"
+
 namespace jumar::driver::toolchain {
 namespace {
 
@@ -14,13 +16,19 @@ class Batch {
  public:
   Batch(std::span<const TtirKernel> kernels, const Toolchain& tools, const ToolchainFlavor& flavor,
         const CheckOptions& options)
-      : kernels_(kernels), tools_(tools), flavor_(flavor), options_(options), checks_(kernels.size()) {}
+      : kernels_(kernels), tools_(tools), flavor_(flavor), options_(options), checks_(kernels.size()) {
+    if (options_.store == nullptr) return;
+    Toolchain asked = tools_;
+    asked.ask_versions();
+    identity_ = asked.identity();
+    flavor_text_ = flavor_.text();
+  }
 
   // What each thread does. A broken invariant is kept for the caller's thread.
   void work() {
     try {
       for (size_t k = next_++; k < kernels_.size() && !is_over_; k = next_++) {
-        Result<KernelCheck> check = check_kernel(kernels_[k], tools_, flavor_, options_);
+        Result<KernelCheck> check = checked(kernels_[k]);
         const std::lock_guard lock(mutex_);
         if (check.ok()) {
           checks_[k] = std::move(*check);
@@ -45,10 +53,28 @@ class Batch {
   }
 
  private:
+  Result<KernelCheck> checked(const TtirKernel& kernel) const {
+    constexpr std::string_view kKind = "npu";
+    if (options_.store == nullptr) return check_kernel(kernel, tools_, flavor_, options_);
+    const Hash128 key = check_key(kernel, identity_, flavor_text_);
+    if (const std::optional<std::string> bytes = options_.store->get(kKind, key)) {
+      if (std::optional<KernelCheck> found = check_from(*bytes)) {
+        found->is_from_store = true;
+        return std::move(*found);
+      }
+    }
+    Result<KernelCheck> check = check_kernel(kernel, tools_, flavor_, options_);
+    // What cannot be kept is made again the next time.
+    if (check.ok() && is_lasting(*check)) (void)options_.store->put(kKind, key, bytes_of(*check)).ok();
+    return check;
+  }
+
   std::span<const TtirKernel> kernels_;
   const Toolchain& tools_;
   const ToolchainFlavor& flavor_;
   const CheckOptions& options_;
+  std::string identity_;
+  std::string flavor_text_;
   std::atomic<size_t> next_ = 0;
   std::atomic<bool> is_over_ = false;
   std::mutex mutex_;  // guards all below

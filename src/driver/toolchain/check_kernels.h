@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/store.h"
 #include "driver/toolchain/compile_hivm.h"
 
 namespace jumar::driver::toolchain {
@@ -28,6 +29,7 @@ struct KernelCheck {
   std::string name;
   AdaptReport adapted;
   CompileReport compiled;  // as it begins, when the adapter refused the kernel
+  bool is_from_store = false;
 
   bool is_ok() const { return compiled.stage != CompileReport::Stage::kFailed; }
   // Of the first program that failed; null when none did.
@@ -37,6 +39,9 @@ struct KernelCheck {
 struct CheckOptions {
   ToolCalls calls;
   int threads = 0;  // 0 means one for each processor
+  // Where results are kept and found again; null: nowhere.
+  const Store* store = nullptr;
+
   // Called after each kernel, by one thread at a time.
   std::function<void(const KernelCheck& check, size_t done, size_t total)> progress;
 };

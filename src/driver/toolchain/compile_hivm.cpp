@@ -68,6 +68,12 @@ void fill_report(const ProcessResult& done, const Messages& said, const ScratchD
   }
   out.stage = CompileReport::Stage::kChecked;
   out.hivm = *hivm;
+  // A text that is not understood has no facts; whoever needs more of it reads it and is told why.
+  if (const Result<HivmProgram> program = read_hivm(out.hivm); program.ok()) {
+    const HivmFacts facts = facts_of(*program);
+    out.needs = facts.needs;
+    out.ub_bytes = facts.ub_bytes;
+  }
   if (said.allocated_ub_bits) out.ub_bytes = *said.allocated_ub_bits / 8;
   if (!has_linker || out.failure) return;
   out.device_binary = device_binary_in(scratch);
@@ -95,14 +101,13 @@ Result<CompileReport> compile_hivm(const std::string& linalg, const Toolchain& t
   JUMAR_ASSIGN(const ScratchDirectory scratch, ScratchDirectory::create(calls.temporary_dir));
   JUMAR_RETURN_IF_ERROR(scratch.write("kernel.linalg.mlir", linalg));
   JUMAR_ASSIGN(const std::string path, path_for_linker(tools, flavor, scratch));
-  ProcessRequest request;
+  ProcessRequest request = tool_request(calls);
   request.command = {tool->path, scratch.path() + "/kernel.linalg.mlir"};
   request.command.insert(request.command.end(), flavor.compiler_args.begin(), flavor.compiler_args.end());
   request.command.push_back("--save-temps=" + scratch.path() + "/save");
   request.command.insert(request.command.end(), {"-o", scratch.path() + "/kernel"});
   request.directory = scratch.path();
-  request.variables = {{"PATH", path}};
-  request.limit_seconds = calls.limit_seconds;
+  request.variables.emplace_back("PATH", path);
   std::error_code error;
   fs::create_directory(scratch.path() + "/save", error);
   JUMAR_ASSIGN(const ProcessResult done, run_process(request));

@@ -15,17 +15,9 @@
 #include <string>
 
 #include "driver/toolchain/adapt.h"
+#include "driver/toolchain/hivm_facts.h"
 
 namespace jumar::driver::toolchain {
-
-// What the host has to provide for a kernel, as the compiler tells by functions of the module.
-struct HostNeeds {
-  std::optional<int64_t> task_type;
-  std::optional<int64_t> workspace_bytes;  // for each block
-  std::optional<int64_t> lock_count;
-  std::optional<int64_t> lock_initial;
-  bool operator==(const HostNeeds&) const = default;
-};
 
 struct CompileReport {
   enum class Stage : uint8_t { kFailed, kChecked, kLinked };

@@ -42,6 +42,7 @@ ToolFailure failure_of(std::string tool, const ProcessResult& done, const Messag
   out.line = fault.line;
   out.column = fault.column;
   out.overflow = said.overflow;
+  out.is_time_limit = done.end == ProcessResult::End::kTimeLimit;
   out.log = shortened_log(done.errors + done.output);
   return out;
 }

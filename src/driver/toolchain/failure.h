@@ -16,6 +16,7 @@ struct ToolFailure {
   int line = 0;  // of the text that the program was given; 0 where none is told
   int column = 0;
   std::optional<Overflow> overflow;
+  bool is_time_limit = false;
   std::string log;  // all that it printed but for stack traces and repeated warnings, shortened
 
   // "bishengir-compile: 2:3: ub overflow, requires ... (exit code 1)"

@@ -137,6 +137,15 @@ Diagnostic Toolchain::missing(ToolKind kind) const {
   return out;
 }
 
+std::string installed_directory(const Options& options) {
+  const std::string& cache = options.resolved_cache_dir();
+  return cache.empty() ? "" : cache + "/toolchain";
+}
+
+Toolchain toolchain_of(const Options& options, const Environment& environment) {
+  return find_toolchain({options.toolchain_dir(), installed_directory(options), environment});
+}
+
 Toolchain find_toolchain(const ToolchainPlaces& places) {
   Toolchain out;
   const std::vector<Folder> folders = folders_of(places);

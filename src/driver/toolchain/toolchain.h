@@ -64,4 +64,9 @@ struct ToolchainPlaces {
 
 Toolchain find_toolchain(const ToolchainPlaces& places);
 
+// Where `jumar toolchain install` puts it: beside the cache. Empty where there is no cache directory.
+std::string installed_directory(const Options& options);
+// The one that the options and the environment lead to.
+Toolchain toolchain_of(const Options& options, const Environment& environment);
+
 }  // namespace jumar::driver::toolchain

@@ -3,23 +3,18 @@
 #include <gtest/gtest.h>
 
 #include "driver/toolchain/adapt.h"
+#include "support/files.h"
 
-// Texts are what triton-adapter-opt 3.2.0 and bishengir-compile 1.2.0 printed, shortened in paths.
+// The files are what triton-adapter-opt 3.2.0 and bishengir-compile 1.2.0 printed, shortened in paths.
 namespace jumar::driver::toolchain {
 namespace {
 
-TEST(Messages, OverflowOnA2AfterTwoRetries) {
-  const Messages said =
-      read_messages(R"(<unknown>:0: warning: linalg.yield %arg12 : f32 and its users all have no location!
-<unknown>:0: note: see current operation: linalg.yield %arg12 : f32
-[NOTE] Ub overflow detected; automatically set enable-code-motion to false and retrying compilation.
-[NOTE] Ub overflow detected; automatically set enable-auto-multi-buffer to false and retrying compilation.
-[NOTE] Due to Ub overflow, automatically set enable-code-motion to false, set enable-auto-multi-buffer to false; compilation still failed.
-loc("/tmp/k/kernel.linalg.mlir":1:1): error: Failed to run BiShengHIR pipeline
+Messages messages_of(const std::string& file) {
+  return read_messages(bytes_of_file(std::string(JUMAR_TEST_DIR) + "/messages/" + file).value());
+}
 
-loc("/tmp/k/kernel.linalg.mlir":2:3): error: ub overflow, requires 4194304 bits while 1572864 bits available! (possible reason: tiling basic block is too large or block number is more than what user expect due to multi-buffer feature is enabled and some ops need extra local buffer.)
-[ERROR] Failed to run BiShengIR pipeline
-)");
+TEST(Messages, OverflowOnA2AfterTwoRetries) {
+  const Messages said = messages_of("overflow_a2.txt");
   ASSERT_TRUE(said.overflow);
   EXPECT_EQ(*said.overflow, (Overflow{"ub", 4194304, 1572864}));
   EXPECT_TRUE(said.dropped_code_motion);
@@ -41,14 +36,7 @@ TEST(Messages, OneRetryIsOneDroppedOptimization) {
 }
 
 TEST(Messages, OverflowOnA5IsToldOnceForEachAttempt) {
-  std::string text;
-  for (int k = 0; k < 3; ++k) {
-    text += R"(loc("/tmp/k/kernel.linalg.mlir":1:1): error: Failed to run buildFinalHIVMPipelines pipeline
-
-loc("/tmp/k/kernel.linalg.mlir":2:3): error: ub overflow, requires 2097152 bits while 2031616 bits available!
-)";
-  }
-  const Messages said = read_messages(text);
+  const Messages said = messages_of("overflow_a5.txt");
   ASSERT_TRUE(said.overflow);
   EXPECT_EQ(*said.overflow, (Overflow{"ub", 2097152, 2031616}));
   EXPECT_EQ(said.faults.size(), 2U);
@@ -62,13 +50,7 @@ TEST(Messages, AllocatedUbOnA5) {
 }
 
 TEST(Messages, PlaceInTheInputOfTheAdapter) {
-  const Messages said =
-      read_messages(R"(<stdin>:32:11: error: expected offsets to be non-negative, but got -30
-    %22 = tt.addptr %20, %21 : tensor<32x128x!tt.ptr<f32>>, tensor<32x128xi32>
-          ^
-<stdin>:32:11: note: see current operation: %26 = "memref.reinterpret_cast"(%arg1) : (memref<?xf32>) -> memref<32x128xf32>
-<unknown>:0: warning: "linalg.yield"(%arg18) : (i32) -> () and its users all have no location!
-)");
+  const Messages said = messages_of("negative_offset.txt");
   ASSERT_EQ(said.faults.size(), 1U);
   EXPECT_EQ(said.faults[0].message, "expected offsets to be non-negative, but got -30");
   EXPECT_EQ(said.faults[0].line, 32);
@@ -82,16 +64,7 @@ TEST(Messages, UnknownPlaceHasNoLine) {
 }
 
 TEST(Messages, AssertionWithoutItsFunction) {
-  const Messages said = read_messages(
-      "bishengir-compile-a5: "
-      "/usr1/BiSheng/npuir-a5/third-party/llvm-project/mlir/lib/Dialect/MemRef/Transforms/"
-      "ExpandStridedMetadata.cpp:287: SmallVector<mlir::OpFoldResult> (anonymous "
-      "namespace)::getExpandedSizes("
-      "memref::ExpandShapeOp, mlir::OpBuilder &, ArrayRef<mlir::OpFoldResult>, unsigned int): Assertion "
-      "`!dynSizeIdx && \"There must be at most one dynamic size per group\"' failed.\n"
-      "PLEASE submit a bug report to https://github.com/llvm/llvm-project/issues/ and include the crash "
-      "backtrace.\nStack dump:\n0.\tProgram arguments: /tools/bishengir-compile-a5 k.linalg.mlir\n"
-      " #0 0x0000560fa4a1df95 (/tools/bishengir-compile-a5+0x883df95)\n");
+  const Messages said = messages_of("assertion_a5.txt");
   ASSERT_EQ(said.faults.size(), 1U);
   EXPECT_EQ(said.main_fault().message,
             "Assertion `!dynSizeIdx && \"There must be at most one dynamic size per group\"' failed. "
@@ -99,10 +72,7 @@ TEST(Messages, AssertionWithoutItsFunction) {
 }
 
 TEST(Messages, ParseErrorBeforeItsSummary) {
-  const Messages said = read_messages(
-      R"(loc("/tmp/k/kernel.linalg.mlir":27:22): error: operation being parsed with an unregistered dialect. If this is intended, please use -allow-unregistered-dialect with the MLIR tool used
-[ERROR] Failed to parse input file:  /tmp/k/kernel.linalg.mlir
-)");
+  const Messages said = messages_of("unregistered.txt");
   const Fault fault = said.main_fault();
   EXPECT_EQ(fault.message.substr(0, 52), "operation being parsed with an unregistered dialect.");
   EXPECT_EQ(fault.line, 27);
@@ -110,13 +80,7 @@ TEST(Messages, ParseErrorBeforeItsSummary) {
 }
 
 TEST(Messages, LinkerThatIsMissing) {
-  const Messages said = read_messages(R"([ERROR] Cannot find hivmc under $PATH
-[ERROR] Failed to run `hivmc --version`.
-[WARNING] Failed to detect hivmc version for backward compatibility
-[ERROR] Cannot find hivmc under $PATH
-loc("/tmp/k/k.linalg.mlir":1:1): error: External hivmc run fails, returning module before running external compiler
-[ERROR] Failed to run BiShengIR pipeline
-)");
+  const Messages said = messages_of("no_linker.txt");
   EXPECT_TRUE(said.lacks_linker);
 }
 
