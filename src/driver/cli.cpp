@@ -13,6 +13,7 @@
 #include "driver/inspect_command.h"
 #include "driver/opt.h"
 #include "driver/run_command.h"
+#include "driver/sim_command.h"
 #include "driver/stages.h"
 #include "driver/targets_command.h"
 #include "driver/toolchain_cli.h"
@@ -128,6 +129,24 @@ void add_inspect(CLI::App& app, InspectArguments& arguments) {
       ->allow_extra_args(false);
   app.add_flag("--json", arguments.json, "print everything as JSON");
   app.add_option("--model", arguments.model, "which model, of an archive that holds several");
+}
+
+void add_sim(CLI::App& app, SimArguments& arguments) {
+  app.add_option("file", arguments.file, "a kernel's linalg, as triton-adapter-opt wrote it")->required();
+  app.add_option("arguments", arguments.words,
+                 "of the kernel: x.npy or 1000xf32 (zeros) for a pointer, else a number. None: list them");
+  app.add_option("--grid", arguments.grid, "programs on the axes x, y and z")
+      ->delimiter(',')
+      ->expected(1, 3)
+      ->allow_extra_args(false)
+      ->check(CLI::PositiveNumber);
+  app.add_option("--kernel", arguments.kernel, "which kernel, of a file with several");
+  app.add_option("--output", arguments.output, "where results go; {} becomes the argument's number");
+  app.add_option("--threads", arguments.threads, "threads to run with; 0 means one for each processor")
+      ->check(CLI::Range(0, 4096));
+  app.add_option("--repeat", arguments.repeat, "calls after the first; their median time is printed")
+      ->check(CLI::Range(0, 1000000));
+  add_options_flag(app, arguments.options);
 }
 
 Result<Options> options_of(const Options& base, std::string_view text,
@@ -285,6 +304,9 @@ int run(int argc, char** argv) {
   RunArguments run_arguments;
   CLI::App& run_app = *app.add_subcommand("run", "run an exported program or a package");
   add_run(run_app, run_arguments);
+  SimArguments sim_arguments;
+  CLI::App& sim_app = *app.add_subcommand("sim", "run an Ascend kernel on the CPU");
+  add_sim(sim_app, sim_arguments);
   InspectArguments inspect_arguments;
   CLI::App& inspect_app = *app.add_subcommand("inspect", "tell what is in a package or an exported program");
   add_inspect(inspect_app, inspect_arguments);
@@ -319,6 +341,10 @@ int run(int argc, char** argv) {
   }
   if (run_app) {
     const Status status = run_command(run_arguments, *base);
+    return status.ok() ? 0 : report(status.error());
+  }
+  if (sim_app) {
+    const Status status = sim_command(sim_arguments, *base);
     return status.ok() ? 0 : report(status.error());
   }
   const Result<Options> options = base->with(fmt::format("{}", fmt::join(options_given, "\n")));

@@ -193,6 +193,7 @@ Status Context::build_for_cpu(Job& job, Stages& stages, const graph::Graph& grap
 Status Context::build_for_device(Job& job, Stages& stages, const graph::Graph& graph) {
   NpuOptions options;
   options.toolchain_threads = static_cast<int>(job.options.toolchain_threads());
+  options.store = job.store;
   JUMAR_ASSIGN(NpuParts parts, compile_for_npu(stages, graph, *job.device, job.tools, options, job.report));
   for (NpuKernel& kernel : parts.kernels.kernels) {
     const std::string& linalg = kernel.linalg();

@@ -92,7 +92,7 @@ class Context {
 
   Options options_;
   KernelLibrary library_;
-  SimLibrary sim_library_;
+  SimKernelCache sim_library_;
   std::mutex mutex_;  // guards the members below
   std::shared_ptr<const runtime::torch::Api> torch_;
   std::map<int64_t, std::shared_ptr<runtime::Pool>> pools_;

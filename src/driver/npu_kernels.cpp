@@ -59,34 +59,12 @@ tile::npu::NpuModel npu_model(const target::Target& target) {
   return model;
 }
 
-toolchain::ToolchainFlavor toolchain_flavor(const target::Target& target) {
-  toolchain::ToolchainFlavor flavor;
-  flavor.adapter_args = target.adapter_flags;
-  const std::optional<toolchain::ToolKind> compiler = toolchain::tool_from_program(target.compiler);
-  flavor.compiler = compiler.value_or(toolchain::ToolKind::kCompiler);
-  flavor.compiler_args = {"--target=" + target.compiler_target};
-  flavor.compiler_args.insert(flavor.compiler_args.end(), target.compiler_flags.begin(),
-                              target.compiler_flags.end());
-  flavor.needs_unsigned_source = target.has_patch("unsigned_src");
-  return flavor;
-}
-
-bool has_toolchain(const toolchain::Toolchain& tools, const target::Target& target) {
-  return tools.find(toolchain::ToolKind::kAdapter) != nullptr &&
-         tools.find(toolchain_flavor(target).compiler) != nullptr;
-}
-
-toolchain::Toolchain toolchain_of(const Options& options) {
-  toolchain::Toolchain tools = toolchain::find_toolchain(
-      {options.toolchain_dir(), options.resolved_cache_dir() + "/toolchain", process_environment()});
-  tools.ask_versions();
-  return tools;
-}
-
 Result<toolchain::Toolchain> needed_toolchain(const Options& options, const target::Target& target) {
-  toolchain::Toolchain tools = toolchain_of(options);
-  for (const toolchain::ToolKind kind : {toolchain::ToolKind::kAdapter, toolchain_flavor(target).compiler})
+  toolchain::Toolchain tools = toolchain::toolchain_of(options, process_environment());
+  JUMAR_ASSIGN(const toolchain::ToolchainFlavor flavor, toolchain::flavor_of(target));
+  for (const toolchain::ToolKind kind : {toolchain::ToolKind::kAdapter, flavor.compiler})
     if (tools.find(kind) == nullptr) return tools.missing(kind);
+  tools.ask_versions();
   return tools;
 }
 
@@ -120,6 +98,7 @@ Status check_all(const loop::Program& program, const toolchain::Toolchain& tools
     for (const size_t k : open) batch.push_back({out.kernels[k].function, out.kernels[k].ttir});
     toolchain::CheckOptions check;
     check.threads = options.toolchain_threads;
+    check.store = options.store;
     if (options.progress) {
       check.progress = [&, left = open.size()](const KernelCheck&, size_t done, size_t) {
         options.progress(total - left + done, total);
@@ -172,7 +151,8 @@ Result<NpuKernels> npu_kernels(loop::Program& program, const target::Target& tar
   out.tile_seconds = seconds_since(start);
   if (tools == nullptr) return out;
   const auto compiled = std::chrono::steady_clock::now();
-  JUMAR_RETURN_IF_ERROR(check_all(program, *tools, toolchain_flavor(target), options, tried, out));
+  JUMAR_ASSIGN(const toolchain::ToolchainFlavor flavor, toolchain::flavor_of(target));
+  JUMAR_RETURN_IF_ERROR(check_all(program, *tools, flavor, options, tried, out));
   out.toolchain_seconds = seconds_since(compiled);
   return out;
 }

@@ -43,20 +43,14 @@ struct NpuKernels {
 
 struct NpuOptions {
   int toolchain_threads = 0;
+  const Store* store = nullptr;  // where what the toolchain says is kept; or null
   size_t most_choices = 10;
   std::function<void(size_t done, size_t total)> progress;
 };
 
 // What the tile stage is to know about a device.
 tile::npu::NpuModel npu_model(const target::Target& target);
-// How the toolchain is called for it.
-toolchain::ToolchainFlavor toolchain_flavor(const target::Target& target);
-// Whether the toolchain that the target needs is there.
-bool has_toolchain(const toolchain::Toolchain& tools, const target::Target& target);
-
-// Where the toolchain is looked for, by the options.
-toolchain::Toolchain toolchain_of(const Options& options);
-// The toolchain; a diagnostic that says what to do where the target's is not there.
+// The toolchain by the options; a diagnostic that says what to do where the target's is not there.
 Result<toolchain::Toolchain> needed_toolchain(const Options& options, const target::Target& target);
 
 // How a kernel is cut, for people: a line of what it needs and costs by the model, and one for each nest.

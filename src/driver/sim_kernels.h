@@ -1,10 +1,8 @@
-// Kernels for a device, run on the processor: libjumar_sim.so, opened when it is first needed.
+// Kernels for a device that are run by the simulator (driver/sim_library.h), compiled once.
 //
-//   SimLibrary library;
-//   JUMAR_ASSIGN(SimKernels kernels, library.load(objects, options));    // their code is linalg text
-//   kernels.find("k0")                                                   // a runtime::KernelFn
-//
-// docs/sim.md says what is simulated and what is not.
+//   SimKernelCache cache;
+//   JUMAR_ASSIGN(SimKernels kernels, cache.load(objects, options));    // their code is linalg text
+//   kernels.find("k0")                                                 // a runtime::KernelFn
 #pragma once
 
 #include <functional>
@@ -16,12 +14,11 @@
 #include <string_view>
 
 #include "driver/kernels.h"
+#include "driver/sim_library.h"
 #include "runtime/executor.h"
 #include "support/options.h"
 
 namespace jumar::driver {
-
-class SimKernel;
 
 class SimKernels {
  public:
@@ -30,25 +27,21 @@ class SimKernels {
   std::function<std::string(std::string_view, const runtime::IndexStatus&)> fault_texts() const;
 
  private:
-  friend class SimLibrary;
+  friend class SimKernelCache;
   using Table = std::map<std::string, std::shared_ptr<const SimKernel>, std::less<>>;
   std::shared_ptr<const Table> kernels_;
 };
 
-class SimLibrary {
+class SimKernelCache {
  public:
   // Compiles each kernel; what is loaded already is shared. Fails where the library can't be opened, with what
   // is missing, and where it does not take a kernel.
   Result<SimKernels> load(std::span<const KernelObject> objects, const Options& options);
 
  private:
-  struct Opened;
-  Result<std::shared_ptr<const Opened>> opened(const Options& options);
-  friend class SimKernel;
-
   std::mutex mutex_;  // guards all members
-  std::shared_ptr<const Opened> library_;
-  std::map<Hash128, std::weak_ptr<const SimKernel>> loaded_;
+  std::map<std::string, std::shared_ptr<const SimLibrary>> libraries_;  // by the option sim_library
+  std::map<std::pair<std::string, Hash128>, std::weak_ptr<const SimKernel>> loaded_;
 };
 
 }  // namespace jumar::driver

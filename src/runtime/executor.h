@@ -51,7 +51,7 @@ struct IndexStatus {
   int64_t index = 0;
   int64_t size = 0;
   // What else kernels have to say for which Engine::fault_text makes the message.
-  std::array<int64_t, 5> more{};
+  std::array<int64_t, 7> more{};
 };
 
 struct InputValue {

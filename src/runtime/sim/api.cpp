@@ -25,14 +25,15 @@ char* copied(const std::string& text) {
 
 int32_t jumar_sim_api_version(void) { return JUMAR_SIM_API_VERSION; }
 
-int32_t jumar_sim_compile(const char* text, size_t bytes, const jumar_sim_options* options, jumar_sim_kernel** kernel,
-                          char** error) {
+int32_t jumar_sim_compile(const char* text, size_t bytes, const jumar_sim_options* options,
+                          jumar_sim_kernel** kernel, char** error) {
   *kernel = nullptr;
   *error = nullptr;
   jumar::runtime::sim::Options chosen;
   if (options != nullptr) {
     if (options->kernel != nullptr) chosen.kernel = options->kernel;
-    if (options->optimization_level >= 1 && options->optimization_level <= 3) chosen.level = options->optimization_level;
+    if (options->optimization_level >= 1 && options->optimization_level <= 3)
+      chosen.level = options->optimization_level;
     chosen.floats_last = options->floats_last != 0;
     chosen.fills_buffers = options->keep_buffers == 0;
   }

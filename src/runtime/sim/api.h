@@ -72,12 +72,13 @@ enum {
  * the launch are done. The first three words are those of a plan's status block (docs/plan.md). */
 typedef struct jumar_sim_fault {
   int64_t flag;
-  int64_t element;  /* the first element accessed that is outside; of SHAPE, one size */
+  int64_t element;  /* one that is outside; of SHAPE, one size */
   int64_t size;     /* elements that there are; of SHAPE, the other size */
   int64_t argument; /* number among all arguments of the kernel; -1 for none */
   int64_t kind;     /* JUMAR_SIM_READ ... */
   int64_t block;
-  int64_t place; /* line of the linalg text; 0 for none */
+  int64_t place;       /* line of the linalg text; 0 for none */
+  int64_t first, last; /* the elements of the access, from the lowest to the highest */
 } jumar_sim_fault;
 
 enum { JUMAR_SIM_POINTER = 0, JUMAR_SIM_INTEGER = 1, JUMAR_SIM_FLOAT = 2 };

@@ -27,9 +27,10 @@ Value make_slot(OpBuilder& at_start, mlir::Location loc, MemRefType type) {
   return at_start.create<memref::CastOp>(loc, type, slot);
 }
 
-// Copies operand `numbers` of a loop's terminator into slots and hands the slots on. What is copied may itself
-// be a slot of the same loop, so several go through places in between.
-Status copy_operands(mlir::func::FuncOp kernel, mlir::Operation* terminator, llvm::ArrayRef<unsigned> numbers) {
+// Copies operand `numbers` of a loop's terminator into slots and hands the slots on. What is copied may
+// itself be a slot of the same loop, so several go through places in between.
+Status copy_operands(mlir::func::FuncOp kernel, mlir::Operation* terminator,
+                     llvm::ArrayRef<unsigned> numbers) {
   OpBuilder start(&kernel.front(), kernel.front().begin());
   OpBuilder b(terminator);
   mlir::Location loc = terminator->getLoc();

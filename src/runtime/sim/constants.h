@@ -1,7 +1,8 @@
 // Integers that the text states.
 //
-// MLIR's own matchers ask operations for traits, whose identities are made of type names as the compiler spells
-// them; those of a libMLIR that another compiler built are not equal. So nothing here asks for a trait.
+// MLIR's own matchers ask operations for traits, whose identities are made of type names as the compiler
+// spells them; those of a libMLIR that another compiler built are not equal. So nothing here asks for a
+// trait.
 #pragma once
 
 #include <mlir/Dialect/Arith/IR/Arith.h>

@@ -45,7 +45,8 @@ std::unique_ptr<mlir::MLIRContext> make_context() {
   mlir::registerBuiltinDialectTranslation(registry);
   mlir::registerLLVMDialectTranslation(registry);
   auto context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
-  // Attributes such as hivm.parallel_loop are hints that need no dialect. Operations are looked at one by one.
+  // Attributes such as hivm.parallel_loop are hints that need no dialect. Operations are looked at one by
+  // one.
   context->allowUnregisteredDialects();
   context->loadAllAvailableDialects();
   return context;

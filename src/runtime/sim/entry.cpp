@@ -43,7 +43,8 @@ llvm::Function* with_frame(llvm::Function* kernel) {
 llvm::FunctionCallee place_function(llvm::Module& module) {
   llvm::LLVMContext& context = module.getContext();
   auto* pointer = llvm::PointerType::getUnqual(context);
-  llvm::FunctionCallee callee = module.getOrInsertFunction(kPlace, pointer, pointer, llvm::Type::getInt64Ty(context));
+  llvm::FunctionCallee callee =
+      module.getOrInsertFunction(kPlace, pointer, pointer, llvm::Type::getInt64Ty(context));
   auto* function = llvm::cast<llvm::Function>(callee.getCallee());
   function->setDoesNotAccessMemory();
   function->setDoesNotThrow();
@@ -52,8 +53,8 @@ llvm::FunctionCallee place_function(llvm::Module& module) {
   return callee;
 }
 
-// malloc, which stands for the buffers of sizes known at run time, becomes growth of the frame. Where there is
-// no more, the kernel says so and ends.
+// malloc, which stands for the buffers of sizes known at run time, becomes growth of the frame. Where there
+// is no more, the kernel says so and ends.
 void grow_frame(llvm::Function* kernel, llvm::Value* frame) {
   llvm::Module& module = *kernel->getParent();
   llvm::Function* malloc = module.getFunction("malloc");
@@ -78,8 +79,9 @@ void grow_frame(llvm::Function* kernel, llvm::Value* frame) {
     llvm::IRBuilder<> fail(end);
     llvm::Value* size = call->getArgOperand(0);
     unsigned own = kernel->arg_size();
-    fail.CreateCall(report, {kernel->getArg(own - 4), fail.getInt64(JUMAR_SIM_MEMORY), fail.getInt64(-1), size, size,
-                             fail.getInt64(Frame::kMaxGrownBytes), kernel->getArg(own - 3), fail.getInt64(0)});
+    fail.CreateCall(report,
+                    {kernel->getArg(own - 4), fail.getInt64(JUMAR_SIM_MEMORY), fail.getInt64(-1), size, size,
+                     fail.getInt64(Frame::kMaxGrownBytes), kernel->getArg(own - 3), fail.getInt64(0)});
     fail.CreateRetVoid();
     end->eraseFromParent();
     call->eraseFromParent();
@@ -104,7 +106,8 @@ int64_t lay_out_frame(llvm::Module& module) {
     llvm::CallInst* address = b.CreateCall(place, {buffers, b.getInt64(bytes)});
     if (own > 0) {
       address->addRetAttr(llvm::Attribute::getWithDereferenceableBytes(module.getContext(), own));
-      address->addRetAttr(llvm::Attribute::getWithAlignment(module.getContext(), llvm::Align(Frame::kAlignBytes)));
+      address->addRetAttr(
+          llvm::Attribute::getWithAlignment(module.getContext(), llvm::Align(Frame::kAlignBytes)));
     }
     buffer->replaceAllUsesWith(address);
     buffer->eraseFromParent();

@@ -3,12 +3,14 @@
 //   void jumar_sim_entry(int64_t begin, int64_t end, void** args) {
 //     frame = jumar_sim_frame_take(pool);
 //     for (block = begin; block < end && !fault->flag; ++block)
-//       kernel(jumar_sim_frame_begin(frame), frame, arguments from the words, grid, program ids, fault, block);
+//       kernel(jumar_sim_frame_begin(frame), frame, arguments from the words, grid, program ids, fault,
+//       block);
 //     jumar_sim_frame_give(pool, frame);
 //   }
 //
 // The kernel's buffers, allocas of its first block, get places in the frame. Until the optimizer is done each
-// comes from a call without effects whose result aliases nothing; resolve_buffers then puts the address there.
+// comes from a call without effects whose result aliases nothing; resolve_buffers then puts the address
+// there.
 #pragma once
 
 #include <llvm/IR/Module.h>

@@ -94,7 +94,8 @@ Value scan(OpBuilder& b, Location loc, Value input, int64_t axis, bool reverse, 
               });
 }
 
-// Exchanges neighbours until they are in order: a permutation of the input, whatever a comparison with NaN says.
+// Exchanges neighbours until they are in order: a permutation of the input, whatever a comparison with NaN
+// says.
 Value sort(OpBuilder& b, Location loc, Value input, int64_t axis, bool descending) {
   RankedTensorType type = tensor_type(input);
   bool is_float = mlir::isa<mlir::FloatType>(type.getElementType());
@@ -154,26 +155,26 @@ Value indirect_load(OpBuilder& b, Location loc, mlir::func::CallOp call) {
     bool is_mask = tensor_type(operand) && tensor_type(operand).getElementType().isInteger(1);
     (is_mask && !mask ? mask : other) = operand;
   }
-  return nest(
-      b, loc, type.getShape(), empty_like(b, loc, type),
-      [&](OpBuilder& body, Location at, ValueRange i, Value carried) -> Value {
-        Value offset = as_index(body, at, body.create<tensor::ExtractOp>(at, call.getOperand(1), i));
-        auto load = [&](OpBuilder& inner, Location where) {
-          Value element = inner.create<mlir::memref::LoadOp>(where, call.getOperand(0), offset);
-          inner.create<mlir::scf::YieldOp>(where, element);
-        };
-        auto skip = [&](OpBuilder& inner, Location where) {
-          Value element =
-              other && tensor_type(other) ? Value(inner.create<tensor::ExtractOp>(where, other, i))
-              : other                     ? other
-                      : Value(inner.create<arith::ConstantOp>(where, inner.getZeroAttr(type.getElementType())));
-          inner.create<mlir::scf::YieldOp>(where, element);
-        };
-        Value use = mask ? Value(body.create<tensor::ExtractOp>(at, mask, i))
-                         : Value(body.create<arith::ConstantOp>(at, body.getBoolAttr(true)));
-        Value element = body.create<mlir::scf::IfOp>(at, use, load, skip).getResult(0);
-        return body.create<tensor::InsertOp>(at, element, carried, i);
-      });
+  return nest(b, loc, type.getShape(), empty_like(b, loc, type),
+              [&](OpBuilder& body, Location at, ValueRange i, Value carried) -> Value {
+                Value offset = as_index(body, at, body.create<tensor::ExtractOp>(at, call.getOperand(1), i));
+                auto load = [&](OpBuilder& inner, Location where) {
+                  Value element = inner.create<mlir::memref::LoadOp>(where, call.getOperand(0), offset);
+                  inner.create<mlir::scf::YieldOp>(where, element);
+                };
+                auto skip = [&](OpBuilder& inner, Location where) {
+                  Value element = other && tensor_type(other)
+                                      ? Value(inner.create<tensor::ExtractOp>(where, other, i))
+                                  : other ? other
+                                          : Value(inner.create<arith::ConstantOp>(
+                                                where, inner.getZeroAttr(type.getElementType())));
+                  inner.create<mlir::scf::YieldOp>(where, element);
+                };
+                Value use = mask ? Value(body.create<tensor::ExtractOp>(at, mask, i))
+                                 : Value(body.create<arith::ConstantOp>(at, body.getBoolAttr(true)));
+                Value element = body.create<mlir::scf::IfOp>(at, use, load, skip).getResult(0);
+                return body.create<tensor::InsertOp>(at, element, carried, i);
+              });
 }
 
 // (memory, offsets, elements, [mask])

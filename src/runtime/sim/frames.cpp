@@ -10,7 +10,8 @@ namespace jumar::runtime::sim {
 void Frame::Free::operator()(void* memory) const { std::free(memory); }
 
 Frame::Memory Frame::allocate(int64_t bytes) {
-  auto rounded = static_cast<size_t>((std::max<int64_t>(bytes, 1) + kAlignBytes - 1) / kAlignBytes * kAlignBytes);
+  auto rounded =
+      static_cast<size_t>((std::max<int64_t>(bytes, 1) + kAlignBytes - 1) / kAlignBytes * kAlignBytes);
   return Memory(std::aligned_alloc(kAlignBytes, rounded));
 }
 

@@ -1,7 +1,8 @@
 // Memory for the buffers of blocks that are running.
 //
 // A thread that works on blocks takes a frame and gives it back after the last one, so a kernel holds as many
-// frames as threads ran it at once. Compiled code calls the functions of frame_calls.cpp with a pool's address.
+// frames as threads ran it at once. Compiled code calls the functions of frame_calls.cpp with a pool's
+// address.
 #pragma once
 
 #include <cstdint>

@@ -78,7 +78,7 @@ Layout layout_of(Arithmetic& a, Value view) {
   layout.offset = mlir::ShapedType::isDynamic(offset) ? metadata.getOffset() : a.constant(offset);
   for (size_t i = 0; i < strides.size(); ++i) {
     layout.strides.push_back(mlir::ShapedType::isDynamic(strides[i]) ? metadata.getStrides()[i]
-                                                                      : a.constant(strides[i]));
+                                                                     : a.constant(strides[i]));
   }
   return layout;
 }
@@ -192,7 +192,8 @@ void Guards::shapes(mlir::linalg::LinalgOp op) {
       Value& other = sizes[dim.getPosition()];
       if (other && other != size) {
         Value same = a.compare(arith::CmpIPredicate::eq, other, size);
-        if (!constant_of(same) || *constant_of(same) == 0) make_guard(b, a.loc, {same, size, size, other}, kShape, -1);
+        if (!constant_of(same) || *constant_of(same) == 0)
+          make_guard(b, a.loc, {same, size, size, other}, kShape, -1);
       } else {
         other = size;
       }
@@ -258,14 +259,9 @@ void lower_guards(mlir::func::FuncOp kernel, Value fault, Value block) {
     auto word = [&](const char* name) -> Value {
       return b.create<arith::ConstantOp>(loc, mlir::cast<mlir::IntegerAttr>(call->getAttr(name)));
     };
-    SmallVector<Value> operands = {fault,
-                                   word("kind"),
-                                   word("argument"),
-                                   call.getOperand(1),
-                                   call.getOperand(2),
-                                   call.getOperand(3),
-                                   block,
-                                   word("line")};
+    SmallVector<Value> operands = {
+        fault, word("kind"), word("argument"), call.getOperand(1), call.getOperand(2), call.getOperand(3),
+        block, word("line")};
     b.create<mlir::func::CallOp>(loc, kReport, mlir::TypeRange{}, operands);
     b.create<mlir::func::ReturnOp>(loc);
     call.erase();

@@ -4,10 +4,10 @@
 //   func.call @jumar.guard(%ok, %low, %high, %size) {argument = 2, kind = 1, line = 40}
 //   linalg.copy ins(%buffer) outs(%view)
 //
-// A view is checked once, before the operation that uses all of it, by its lowest and highest element; that is
-// exact, because the operation touches both. So loops stay free of checks. A single load or store is checked
-// by its own address. insert_guards must run when all tensors are buffers and before loops are made of
-// operations; lower_guards when control flow is blocks: a guard that does not hold reports and leaves the
+// A view is checked once, before the operation that uses all of it, by its lowest and highest element; that
+// is exact, because the operation touches both. So loops stay free of checks. A single load or store is
+// checked by its own address. insert_guards must run when all tensors are buffers and before loops are made
+// of operations; lower_guards when control flow is blocks: a guard that does not hold reports and leaves the
 // kernel.
 //
 // Invariant: every buffer that an operation uses comes, through views and loops, from one argument of the

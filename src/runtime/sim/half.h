@@ -36,7 +36,8 @@ inline uint16_t half_bits(float value) {
   if (size >= 65520.0f) return static_cast<uint16_t>(sign | 0x7c00u);
   // Below the normal numbers the steps are equal: adding 0.5, whose last bit is one of them, rounds.
   if (size < 0x1p-14f) {
-    return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(size + 0.5f) - std::bit_cast<uint32_t>(0.5f)));
+    return static_cast<uint16_t>(sign |
+                                 (std::bit_cast<uint32_t>(size + 0.5f) - std::bit_cast<uint32_t>(0.5f)));
   }
   uint32_t magnitude = bits & 0x7fffffffu;
   uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u);

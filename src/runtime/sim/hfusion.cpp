@@ -58,8 +58,8 @@ mlir::ParseResult HfusionCast::parse(mlir::OpAsmParser& parser, mlir::OperationS
 
 void HfusionCast::print(mlir::OpAsmPrinter& printer) {
   printer.printOptionalAttrDict((*this)->getAttrs());
-  printer << " ins(" << getOperand(0) << " : " << getOperand(0).getType() << ") outs(" << getOperand(1) << " : "
-          << getOperand(1).getType() << ") -> " << (*this)->getResult(0).getType();
+  printer << " ins(" << getOperand(0) << " : " << getOperand(0).getType() << ") outs(" << getOperand(1)
+          << " : " << getOperand(1).getType() << ") -> " << (*this)->getResult(0).getType();
 }
 
 mlir::ParseResult HfusionHistogram::parse(mlir::OpAsmParser& parser, mlir::OperationState& state) {
@@ -83,14 +83,16 @@ void HfusionHistogram::print(mlir::OpAsmPrinter& printer) {
 
 namespace {
 
-// `rounded` is `wide` rounded to nearest. The neighbour towards zero has the next smaller pattern of bits, and
-// is wanted where rounding went away from zero; of an overflow to infinity it is the largest finite number.
+// `rounded` is `wide` rounded to nearest. The neighbour towards zero has the next smaller pattern of bits,
+// and is wanted where rounding went away from zero; of an overflow to infinity it is the largest finite
+// number.
 Value toward_zero(mlir::OpBuilder& b, mlir::Location loc, Value wide, Value rounded) {
   mlir::Type narrow = rounded.getType();
   mlir::Type bits = b.getIntegerType(narrow.getIntOrFloatBitWidth());
   Value back = b.create<arith::ExtFOp>(loc, wide.getType(), rounded);
-  Value grew = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OGT, b.create<mlir::math::AbsFOp>(loc, back),
-                                       b.create<mlir::math::AbsFOp>(loc, wide));
+  Value grew =
+      b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OGT, b.create<mlir::math::AbsFOp>(loc, back),
+                              b.create<mlir::math::AbsFOp>(loc, wide));
   Value pattern = b.create<arith::BitcastOp>(loc, bits, rounded);
   Value one = b.create<arith::ConstantOp>(loc, b.getIntegerAttr(bits, 1));
   Value smaller = b.create<arith::BitcastOp>(loc, narrow, b.create<arith::SubIOp>(loc, pattern, one));
@@ -119,7 +121,8 @@ Status lower_cast(HfusionCast cast) {
   bool lowered = mode && type;
   if (lowered) {
     auto map = b.getMultiDimIdentityMap(static_cast<unsigned>(type.getRank()));
-    llvm::SmallVector<mlir::utils::IteratorType> iterators(type.getRank(), mlir::utils::IteratorType::parallel);
+    llvm::SmallVector<mlir::utils::IteratorType> iterators(type.getRank(),
+                                                           mlir::utils::IteratorType::parallel);
     auto generic = b.create<mlir::linalg::GenericOp>(
         loc, type, ValueRange{cast->getOperand(0)}, ValueRange{cast->getOperand(1)},
         llvm::ArrayRef<mlir::AffineMap>{map, map}, iterators,
@@ -131,8 +134,8 @@ Status lower_cast(HfusionCast cast) {
     cast->getResult(0).replaceAllUsesWith(generic.getResult(0));
   }
   if (!lowered) {
-    Diagnostic error =
-        diagnostic("unsupported", "hfusion.cast is simulated between float types, to nearest or towards zero");
+    Diagnostic error = diagnostic(
+        "unsupported", "hfusion.cast is simulated between float types, to nearest or towards zero");
     error.where = place(loc);
     return error;
   }

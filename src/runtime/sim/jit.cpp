@@ -53,6 +53,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int level) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = level > 1;
   tuning.SLPVectorization = false;
+  tuning.LoopUnrolling = false;
   llvm::PassBuilder builder(&machine, tuning);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;

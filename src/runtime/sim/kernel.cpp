@@ -16,7 +16,8 @@ namespace {
 Result<mlir::OwningOpRef<mlir::ModuleOp>> parse(std::string_view text, mlir::MLIRContext* context) {
   Messages messages(context);
   mlir::ParserConfig config(context);
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(llvm::StringRef(text.data(), text.size()), config, "linalg");
+  auto module =
+      mlir::parseSourceString<mlir::ModuleOp>(llvm::StringRef(text.data(), text.size()), config, "linalg");
   if (!module) return messages.error("syntax", "the kernel's text can't be read");
   return module;
 }
@@ -73,6 +74,15 @@ void Kernel::describe(const Words& words, int64_t buffer_bytes) {
            .buffer_bytes = buffer_bytes};
 }
 
+namespace {
+
+std::string elements_text(const jumar_sim_fault& fault) {
+  if (fault.first == fault.last) return fmt::format("element {}", fault.first);
+  return fmt::format("elements {} to {}", fault.first, fault.last);
+}
+
+}  // namespace
+
 std::string Kernel::fault_text(const jumar_sim_fault& fault) const {
   std::string text = fmt::format("kernel {}, block {}: ", signature_.name, fault.block);
   bool known = fault.argument >= 0 && fault.argument < int64_t(signature_.arguments.size());
@@ -80,12 +90,12 @@ std::string Kernel::fault_text(const jumar_sim_fault& fault) const {
   switch (fault.kind) {
     case JUMAR_SIM_READ:
     case JUMAR_SIM_WRITE:
-      text += fmt::format("{} element {} of argument {} ({}), which has {} elements",
-                          fault.kind == JUMAR_SIM_READ ? "reads" : "writes", fault.element, fault.argument, type,
-                          fault.size);
+      text += fmt::format("{} {} of argument {} ({}), which has {} elements",
+                          fault.kind == JUMAR_SIM_READ ? "reads" : "writes", elements_text(fault),
+                          fault.argument, type, fault.size);
       break;
     case JUMAR_SIM_BUFFER:
-      text += fmt::format("uses element {} of a buffer of {} elements", fault.element, fault.size);
+      text += fmt::format("uses {} of a buffer of {} elements", elements_text(fault), fault.size);
       break;
     case JUMAR_SIM_SHAPE:
       text += fmt::format("an operation on views of {} and {} elements", fault.element, fault.size);

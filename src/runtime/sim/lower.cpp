@@ -47,7 +47,8 @@ Status check_known(mlir::ModuleOp module) {
   Status status;
   module.walk([&](mlir::Operation* op) {
     if (op->isRegistered()) return mlir::WalkResult::advance();
-    Diagnostic error = diagnostic("unsupported", "the operation {} is not simulated", op->getName().getStringRef().str());
+    Diagnostic error =
+        diagnostic("unsupported", "the operation {} is not simulated", op->getName().getStringRef().str());
     error.where = place(op->getLoc());
     status = error;
     return mlir::WalkResult::interrupt();
@@ -84,7 +85,8 @@ mlir::LogicalResult bufferize(mlir::ModuleOp module) {
 
 mlir::LogicalResult to_blocks(mlir::ModuleOp module) {
   return run(module, mlir::createConvertLinalgToLoopsPass(), mlir::memref::createExpandStridedMetadataPass(),
-             mlir::createLowerAffinePass(), mlir::createConvertSCFToCFPass(), mlir::createCanonicalizerPass(), mlir::createCSEPass());
+             mlir::createLowerAffinePass(), mlir::createConvertSCFToCFPass(), mlir::createCanonicalizerPass(),
+             mlir::createCSEPass());
 }
 
 mlir::LogicalResult to_plain_scalars(mlir::ModuleOp module) {
@@ -130,7 +132,8 @@ Status lower(mlir::ModuleOp module, mlir::func::FuncOp kernel, const Signature& 
   place_buffers(kernel);
   mlir::OpBuilder b(module.getContext());
   unsigned arguments = kernel.getNumArguments();
-  kernel.insertArgument(arguments, mlir::LLVM::LLVMPointerType::get(module.getContext()), {}, kernel.getLoc());
+  kernel.insertArgument(arguments, mlir::LLVM::LLVMPointerType::get(module.getContext()), {},
+                        kernel.getLoc());
   kernel.insertArgument(arguments + 1, b.getI64Type(), {}, kernel.getLoc());
   if (failed(to_blocks(module))) return messages.error("unsupported", what);
   lower_guards(kernel, kernel.getArgument(arguments), kernel.getArgument(arguments + 1));

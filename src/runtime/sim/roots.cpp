@@ -63,7 +63,8 @@ bool step_back_result(mlir::OpResult result, llvm::SmallVectorImpl<Value>& sourc
 
 // The buffers that `value` may be, one step back; false where that is not known.
 bool step_back(Value value, llvm::SmallVectorImpl<Value>& sources) {
-  if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value)) return step_back_argument(argument, sources);
+  if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value))
+    return step_back_argument(argument, sources);
   return step_back_result(mlir::cast<mlir::OpResult>(value), sources);
 }
 

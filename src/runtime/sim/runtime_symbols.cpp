@@ -45,12 +45,14 @@ void report(jumar_sim_fault* fault, int64_t kind, int64_t argument, int64_t low,
             int64_t block, int64_t line) {
   int64_t none = 0;
   if (!std::atomic_ref<int64_t>(fault->flag).compare_exchange_strong(none, 1)) return;
-  fault->element = low < 0 || kind == JUMAR_SIM_SHAPE ? low : (low >= size ? low : high);
+  fault->element = low < 0 || low >= size ? low : high;
   fault->size = size;
   fault->argument = argument;
   fault->kind = kind;
   fault->block = block;
   fault->place = line;
+  fault->first = low;
+  fault->last = high;
 }
 
 template <class Function>
@@ -65,7 +67,7 @@ std::vector<RuntimeSymbol> make_symbols() {
   {#name, address<double(double)>(&::name)}, {#name "f", address<float(float)>(&::name##f)},
 #define JUMAR_LIBM2(name) \
   {#name, address<double(double, double)>(&::name)}, {#name "f", address<float(float, float)>(&::name##f)},
-#define JUMAR_LIBM3(name)                                 \
+#define JUMAR_LIBM3(name)                                    \
   {#name, address<double(double, double, double)>(&::name)}, \
       {#name "f", address<float(float, float, float)>(&::name##f)},
 #include "runtime/sim/runtime_symbols.def"

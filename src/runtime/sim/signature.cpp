@@ -1,7 +1,7 @@
 #include "runtime/sim/signature.h"
 
-#include <mlir/IR/SymbolTable.h>
 #include <llvm/Support/raw_ostream.h>
+#include <mlir/IR/SymbolTable.h>
 
 #include <algorithm>
 
@@ -91,13 +91,15 @@ Result<mlir::func::FuncOp> find_kernel(mlir::ModuleOp module, const std::string&
   std::vector<mlir::func::FuncOp> kernels;
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     if (function.isDeclaration()) continue;
-    bool is_kernel = name.empty() ? function->hasAttr("global_kernel") || function->hasAttr("SyncBlockLockArgIdx")
-                                  : function.getName() == name;
+    bool is_kernel = name.empty()
+                         ? function->hasAttr("global_kernel") || function->hasAttr("SyncBlockLockArgIdx")
+                         : function.getName() == name;
     if (is_kernel) kernels.push_back(function);
   }
   if (kernels.size() == 1) return kernels[0];
   if (!name.empty()) return diagnostic("input", "the module has no kernel @{}", name);
-  if (kernels.empty()) return diagnostic("input", "the module has no kernel: no function with a global_kernel");
+  if (kernels.empty())
+    return diagnostic("input", "the module has no kernel: no function with a global_kernel");
   return diagnostic("input", "the module has {} kernels: name one", kernels.size());
 }
 
@@ -119,9 +121,8 @@ Result<Signature> read_signature(mlir::func::FuncOp kernel) {
   }
   auto mode = kernel->getAttrOfType<mlir::StringAttr>("mix_mode");
   signature.is_mixed = mode && mode.getValue().starts_with("mix");
-  kernel->getParentOfType<mlir::ModuleOp>().walk([&](mlir::Operation* op) {
-    signature.has_atomics |= op->hasAttr("GenericAtomicRMW");
-  });
+  kernel->getParentOfType<mlir::ModuleOp>().walk(
+      [&](mlir::Operation* op) { signature.has_atomics |= op->hasAttr("GenericAtomicRMW"); });
   return signature;
 }
 

@@ -10,9 +10,10 @@ TEST(Faults, MissingMaskReads) {
   std::vector<float> x(1000, 1.0f), o(1024, 0.0f);
   Simulated k("add_no_mask");
   k.add_pointer(x.data(), 1000).add(o);
-  EXPECT_EQ(k.run({16, 1, 1}),
-            "kernel add_no_mask, block 15: reads element 1023 of argument 0 (f32), which has 1000 elements "
-            "(line 9 of its linalg)");
+  EXPECT_EQ(
+      k.run({16, 1, 1}),
+      "kernel add_no_mask, block 15: reads elements 960 to 1023 of argument 0 (f32), which has 1000 elements "
+      "(line 9 of its linalg)");
   EXPECT_EQ(k.fault().size, 1000);
 }
 
@@ -21,7 +22,9 @@ TEST(Faults, MissingMaskWritesNothing) {
   Simulated k("add_no_mask");
   k.add(x).add_pointer(o.data(), 1000);
   std::string text = k.run({16, 1, 1}, 4);
-  EXPECT_NE(text.find("block 15: writes element 1023 of argument 1 (f32), which has 1000"), std::string::npos) << text;
+  EXPECT_NE(text.find("block 15: writes elements 960 to 1023 of argument 1 (f32), which has 1000"),
+            std::string::npos)
+      << text;
   EXPECT_EQ(k.fault().kind, JUMAR_SIM_WRITE);
   for (size_t i = 960; i < o.size(); ++i) EXPECT_EQ(o[i], -1.0f);
 }
@@ -31,7 +34,7 @@ TEST(Faults, WrongLimitOfAMask) {
   Simulated k("add_mask");
   k.add(x).add(y).add(o).add(int64_t{101});
   std::string text = k.run({2, 1, 1});
-  EXPECT_NE(text.find("block 1: reads element 100 of argument 0"), std::string::npos) << text;
+  EXPECT_NE(text.find("block 1: reads elements 64 to 100 of argument 0"), std::string::npos) << text;
 }
 
 // A load backwards becomes a loop over single elements that reads what its mask excludes, too.
@@ -45,7 +48,8 @@ TEST(Faults, NegativeAddress) {
   Simulated tail("reversed");
   tail.add(x).add(o).add(int64_t{130});
   std::string text = tail.run({3, 1, 1});
-  EXPECT_NE(text.find("block 2: reads element -1 of argument 0 (f32), which has 200"), std::string::npos) << text;
+  EXPECT_NE(text.find("block 2: reads element -1 of argument 0 (f32), which has 200"), std::string::npos)
+      << text;
 }
 
 TEST(Faults, IndexOfAGather) {
@@ -67,7 +71,7 @@ TEST(Faults, AFaultEndsTheBlock) {
   Simulated k("endless");
   k.add_pointer(x.data(), 63).add(o);
   std::string text = k.run({1, 1, 1});
-  EXPECT_NE(text.find("reads element 63 of argument 0"), std::string::npos) << text;
+  EXPECT_NE(text.find("reads elements 0 to 63 of argument 0"), std::string::npos) << text;
 }
 
 TEST(Faults, UnsetLanesAreNaN) {

@@ -10,7 +10,8 @@ namespace {
 
 std::vector<float> ramp(int64_t size, float step = 0.01f) {
   std::vector<float> values(static_cast<size_t>(size));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = step * static_cast<float>(static_cast<int64_t>(i * 7 % 101) - 50);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = step * static_cast<float>(static_cast<int64_t>(i * 7 % 101) - 50);
   return values;
 }
 
@@ -45,7 +46,8 @@ TEST(Pointwise, BlockNumbersAreTheDevicesOrder) {
   EXPECT_EQ(k.run({3, 4, 5}, 2), "");
   for (int x = 0; x < 3; ++x) {
     for (int y = 0; y < 4; ++y) {
-      for (int z = 0; z < 5; ++z) EXPECT_EQ(o[static_cast<size_t>((x * 4 + y) * 5 + z)], (x * 100 + y) * 100 + z);
+      for (int z = 0; z < 5; ++z)
+        EXPECT_EQ(o[static_cast<size_t>((x * 4 + y) * 5 + z)], (x * 100 + y) * 100 + z);
     }
   }
 }

@@ -29,7 +29,8 @@ inline std::string kernel_text(const std::string& name) {
 }
 
 // The error's text, or nothing and a kernel.
-inline std::string compile(const std::string& text, jumar_sim_kernel** kernel, const jumar_sim_options* options = nullptr) {
+inline std::string compile(const std::string& text, jumar_sim_kernel** kernel,
+                           const jumar_sim_options* options = nullptr) {
   char* error = nullptr;
   if (jumar_sim_compile(text.data(), text.size(), options, kernel, &error) == 0) return "";
   std::string message = error;
@@ -39,15 +40,16 @@ inline std::string compile(const std::string& text, jumar_sim_kernel** kernel, c
 
 class Simulated {
  public:
-  explicit Simulated(const std::string& name, const jumar_sim_options* options = nullptr) {
-    EXPECT_EQ(compile(kernel_text(name), &kernel_, options), "") << name;
-  }
+  explicit Simulated(const std::string& name, const jumar_sim_options* options = nullptr)
+      : Simulated(kernel_text(name), options, name) {}
+  static Simulated of_text(const std::string& text) { return Simulated(text, nullptr, text); }
   ~Simulated() {
     if (kernel_ != nullptr) jumar_sim_destroy(kernel_);
   }
   Simulated(const Simulated&) = delete;
   Simulated& operator=(const Simulated&) = delete;
 
+  const std::string& text() const { return text_; }
   const jumar_sim_info& info() const { return *jumar_sim_describe(kernel_); }
 
   template <class T>
@@ -79,7 +81,8 @@ class Simulated {
       jumar_sim_function(kernel_)(begin, end, reinterpret_cast<void**>(words.data()));
     };
     std::vector<std::thread> others;
-    for (int t = 1; t < threads; ++t) others.emplace_back(work, blocks * t / threads, blocks * (t + 1) / threads);
+    for (int t = 1; t < threads; ++t)
+      others.emplace_back(work, blocks * t / threads, blocks * (t + 1) / threads);
     work(0, blocks / threads);
     for (std::thread& other : others) other.join();
     if (fault_.flag == 0) return "";
@@ -91,6 +94,11 @@ class Simulated {
   const jumar_sim_fault& fault() const { return fault_; }
 
  private:
+  Simulated(const std::string& text, const jumar_sim_options* options, const std::string& name)
+      : text_(text) {
+    EXPECT_EQ(compile(text, &kernel_, options), "") << name;
+  }
+
   std::vector<int64_t> words_of(std::array<int64_t, 3> grid) {
     const jumar_sim_info& kernel = info();
     EXPECT_EQ(static_cast<size_t>(kernel.argument_count), values_.size());
@@ -105,6 +113,7 @@ class Simulated {
     return words;
   }
 
+  std::string text_;
   jumar_sim_kernel* kernel_ = nullptr;
   std::vector<int64_t> values_, counts_;
   jumar_sim_fault fault_ = {};

@@ -19,9 +19,9 @@ std::vector<Out> run_binary(const char* name, std::vector<In> x, std::vector<In>
   return o;
 }
 
-const std::vector<float> kFloats = {0.0f,  1.0f,      -1.5f,   1e-8f,   65519.0f, 65520.0f, 1e30f, 3.14159265f,
-                                    1e-6f, -2.71828f, 0.1f,    1024.5f, 2049.0f,  -65504.0f, 6e-8f, 3.4e38f,
-                                    1.00390625f, 1.01171875f, INFINITY, -INFINITY};
+const std::vector<float> kFloats = {
+    0.0f, 1.0f,    -1.5f,   1e-8f,     65519.0f, 65520.0f, 1e30f,       3.14159265f, 1e-6f,    -2.71828f,
+    0.1f, 1024.5f, 2049.0f, -65504.0f, 6e-8f,    3.4e38f,  1.00390625f, 1.01171875f, INFINITY, -INFINITY};
 
 void expect_same(float value, float wanted) {
   EXPECT_TRUE(value == wanted || (std::isnan(value) && std::isnan(wanted))) << value << " " << wanted;
@@ -53,8 +53,10 @@ TEST(Types, EachOperationOfHalvesRounds) {
     halves.push_back(half_bits(value));
     brains.push_back(brain_bits(value));
   }
-  auto half = run_binary<uint16_t, uint16_t>("f16_arithmetic", halves, std::vector<uint16_t>(halves.rbegin(), halves.rend()));
-  auto brain = run_binary<uint16_t, uint16_t>("bf16_arithmetic", brains, std::vector<uint16_t>(brains.rbegin(), brains.rend()));
+  auto half = run_binary<uint16_t, uint16_t>("f16_arithmetic", halves,
+                                             std::vector<uint16_t>(halves.rbegin(), halves.rend()));
+  auto brain = run_binary<uint16_t, uint16_t>("bf16_arithmetic", brains,
+                                              std::vector<uint16_t>(brains.rbegin(), brains.rend()));
   for (size_t i = 0; i < kFloats.size(); ++i) {
     size_t j = kFloats.size() - 1 - i;
     float a = half_value(halves[i]), b = half_value(halves[j]);
