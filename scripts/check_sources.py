@@ -36,7 +36,7 @@ MAY_INCLUDE = {
     "driver": ["import", "emit", "embed", "runtime", "tile", "fuse", "loop", "graph", "plan", "target"],
 }
 # Only these may include LLVM's headers.
-LLVM_FOLDERS = ("emit/cpu", "driver/jit", "driver/link")
+LLVM_FOLDERS = ("emit/cpu", "driver/jit", "driver/link", "runtime/sim")
 
 # What tests of emitters may include beside their folder's row.
 RUNS_EMITTED_CODE = "driver/jit/"

@@ -54,6 +54,9 @@ toolchain::ToolchainFlavor toolchain_flavor(const target::Target& target);
 // Whether the toolchain that the target needs is there.
 bool has_toolchain(const toolchain::Toolchain& tools, const target::Target& target);
 
+// How a kernel is cut, for people: a line of what it needs and costs by the model, and one for each nest.
+std::string tiling_text(const NpuKernel& kernel);
+
 // `tools` may be null: nothing is checked. An error is that the toolchain can't be run.
 Result<NpuKernels> npu_kernels(loop::Program& program, const target::Target& target,
                                const toolchain::Toolchain* tools, const NpuOptions& options);

@@ -1,0 +1,188 @@
+#include "runtime/sim/hfusion.h"
+
+#include <mlir/Dialect/Arith/IR/Arith.h>
+#include <mlir/Dialect/Linalg/IR/Linalg.h>
+#include <mlir/Dialect/Math/IR/Math.h>
+#include <mlir/Dialect/SCF/IR/SCF.h>
+#include <mlir/Dialect/Tensor/IR/Tensor.h>
+#include <mlir/IR/Builders.h>
+#include <mlir/IR/DialectImplementation.h>
+
+#include "runtime/sim/messages.h"
+
+MLIR_DEFINE_EXPLICIT_TYPE_ID(jumar::runtime::sim::HfusionDialect)
+
+namespace jumar::runtime::sim {
+
+namespace arith = mlir::arith;
+using mlir::Value;
+using mlir::ValueRange;
+
+HfusionDialect::HfusionDialect(mlir::MLIRContext* context)
+    : mlir::Dialect(getDialectNamespace(), context, mlir::TypeID::get<HfusionDialect>()) {
+  addOperations<HfusionCast, HfusionHistogram>();
+}
+
+mlir::Attribute HfusionDialect::parseAttribute(mlir::DialectAsmParser& parser, mlir::Type) const {
+  llvm::StringRef kind, value;
+  if (parser.parseKeyword(&kind) || parser.parseLess() || parser.parseKeyword(&value) ||
+      parser.parseGreater()) {
+    return {};
+  }
+  return parser.getBuilder().getStringAttr(value);
+}
+
+namespace {
+
+// "ins(%x : type)"
+mlir::ParseResult parse_group(mlir::OpAsmParser& parser, llvm::StringRef keyword,
+                              mlir::OperationState& state) {
+  mlir::OpAsmParser::UnresolvedOperand operand;
+  mlir::Type type;
+  return mlir::failure(parser.parseKeyword(keyword) || parser.parseLParen() || parser.parseOperand(operand) ||
+                       parser.parseColonType(type) || parser.parseRParen() ||
+                       parser.resolveOperand(operand, type, state.operands));
+}
+
+}  // namespace
+
+mlir::ParseResult HfusionCast::parse(mlir::OpAsmParser& parser, mlir::OperationState& state) {
+  mlir::Type result;
+  if (parser.parseOptionalAttrDict(state.attributes) || parse_group(parser, "ins", state) ||
+      parse_group(parser, "outs", state) || parser.parseArrow() || parser.parseType(result)) {
+    return mlir::failure();
+  }
+  state.addTypes(result);
+  return mlir::success();
+}
+
+void HfusionCast::print(mlir::OpAsmPrinter& printer) {
+  printer.printOptionalAttrDict((*this)->getAttrs());
+  printer << " ins(" << getOperand(0) << " : " << getOperand(0).getType() << ") outs(" << getOperand(1) << " : "
+          << getOperand(1).getType() << ") -> " << (*this)->getResult(0).getType();
+}
+
+mlir::ParseResult HfusionHistogram::parse(mlir::OpAsmParser& parser, mlir::OperationState& state) {
+  mlir::OpAsmParser::UnresolvedOperand operand;
+  mlir::IntegerAttr bins;
+  mlir::Type type, result;
+  if (parser.parseOperand(operand) || parser.parseComma() ||
+      parser.parseAttribute(bins, parser.getBuilder().getI64Type(), "bins", state.attributes) ||
+      parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(type) || parser.parseArrow() ||
+      parser.parseType(result) || parser.resolveOperand(operand, type, state.operands)) {
+    return mlir::failure();
+  }
+  state.addTypes(result);
+  return mlir::success();
+}
+
+void HfusionHistogram::print(mlir::OpAsmPrinter& printer) {
+  printer << " " << getOperand(0) << ", " << (*this)->getAttr("bins") << " : " << getOperand(0).getType()
+          << " -> " << (*this)->getResult(0).getType();
+}
+
+namespace {
+
+// `rounded` is `wide` rounded to nearest. The neighbour towards zero has the next smaller pattern of bits, and
+// is wanted where rounding went away from zero; of an overflow to infinity it is the largest finite number.
+Value toward_zero(mlir::OpBuilder& b, mlir::Location loc, Value wide, Value rounded) {
+  mlir::Type narrow = rounded.getType();
+  mlir::Type bits = b.getIntegerType(narrow.getIntOrFloatBitWidth());
+  Value back = b.create<arith::ExtFOp>(loc, wide.getType(), rounded);
+  Value grew = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OGT, b.create<mlir::math::AbsFOp>(loc, back),
+                                       b.create<mlir::math::AbsFOp>(loc, wide));
+  Value pattern = b.create<arith::BitcastOp>(loc, bits, rounded);
+  Value one = b.create<arith::ConstantOp>(loc, b.getIntegerAttr(bits, 1));
+  Value smaller = b.create<arith::BitcastOp>(loc, narrow, b.create<arith::SubIOp>(loc, pattern, one));
+  return b.create<arith::SelectOp>(loc, grew, smaller, rounded);
+}
+
+mlir::FailureOr<Value> cast_element(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef mode, Value value,
+                                    mlir::Type to) {
+  mlir::Type from = value.getType();
+  bool floats = mlir::isa<mlir::FloatType>(from) && mlir::isa<mlir::FloatType>(to);
+  if (!floats) return mlir::failure();
+  unsigned from_bits = from.getIntOrFloatBitWidth(), to_bits = to.getIntOrFloatBitWidth();
+  if (from_bits < to_bits) return Value(b.create<arith::ExtFOp>(loc, to, value));
+  if (from_bits == to_bits) return mlir::failure();
+  Value rounded = b.create<arith::TruncFOp>(loc, to, value);
+  if (mode == "rint") return rounded;
+  if (mode == "trunc") return toward_zero(b, loc, value, rounded);
+  return mlir::failure();
+}
+
+Status lower_cast(HfusionCast cast) {
+  mlir::OpBuilder b(cast);
+  mlir::Location loc = cast.getLoc();
+  auto mode = cast->getAttrOfType<mlir::StringAttr>("mode");
+  auto type = mlir::dyn_cast<mlir::RankedTensorType>(cast->getResult(0).getType());
+  bool lowered = mode && type;
+  if (lowered) {
+    auto map = b.getMultiDimIdentityMap(static_cast<unsigned>(type.getRank()));
+    llvm::SmallVector<mlir::utils::IteratorType> iterators(type.getRank(), mlir::utils::IteratorType::parallel);
+    auto generic = b.create<mlir::linalg::GenericOp>(
+        loc, type, ValueRange{cast->getOperand(0)}, ValueRange{cast->getOperand(1)},
+        llvm::ArrayRef<mlir::AffineMap>{map, map}, iterators,
+        [&](mlir::OpBuilder& body, mlir::Location at, ValueRange args) {
+          auto value = cast_element(body, at, mode.getValue(), args[0], type.getElementType());
+          lowered = mlir::succeeded(value);
+          body.create<mlir::linalg::YieldOp>(at, lowered ? *value : args[1]);
+        });
+    cast->getResult(0).replaceAllUsesWith(generic.getResult(0));
+  }
+  if (!lowered) {
+    Diagnostic error =
+        diagnostic("unsupported", "hfusion.cast is simulated between float types, to nearest or towards zero");
+    error.where = place(loc);
+    return error;
+  }
+  cast->erase();
+  return {};
+}
+
+// Values outside of the bins are not counted.
+void lower_histogram(HfusionHistogram histogram) {
+  mlir::OpBuilder b(histogram);
+  mlir::Location loc = histogram.getLoc();
+  Value values = histogram->getOperand(0);
+  auto from = mlir::cast<mlir::RankedTensorType>(values.getType());
+  auto to = mlir::cast<mlir::RankedTensorType>(histogram->getResult(0).getType());
+  Value zero_count = b.create<arith::ConstantOp>(loc, b.getIntegerAttr(to.getElementType(), 0));
+  Value one_count = b.create<arith::ConstantOp>(loc, b.getIntegerAttr(to.getElementType(), 1));
+  Value empty = b.create<mlir::tensor::EmptyOp>(loc, to.getShape(), to.getElementType());
+  Value counts = b.create<mlir::linalg::FillOp>(loc, zero_count, empty).getResult(0);
+  Value zero = b.create<arith::ConstantIndexOp>(loc, 0), one = b.create<arith::ConstantIndexOp>(loc, 1);
+  Value bins = b.create<arith::ConstantIndexOp>(loc, to.getDimSize(0));
+  Value size = b.create<arith::ConstantIndexOp>(loc, from.getDimSize(0));
+  auto loop = b.create<mlir::scf::ForOp>(
+      loc, zero, size, one, ValueRange{counts},
+      [&](mlir::OpBuilder& body, mlir::Location at, Value i, ValueRange carried) {
+        Value value = body.create<mlir::tensor::ExtractOp>(at, values, ValueRange{i});
+        Value bin = body.create<arith::IndexCastOp>(at, body.getIndexType(), value);
+        Value inside = body.create<arith::CmpIOp>(at, arith::CmpIPredicate::ult, bin, bins);
+        Value where = body.create<arith::SelectOp>(at, inside, bin, zero);
+        Value step = body.create<arith::SelectOp>(at, inside, one_count, zero_count);
+        Value count = body.create<mlir::tensor::ExtractOp>(at, carried[0], ValueRange{where});
+        Value sum = body.create<arith::AddIOp>(at, count, step);
+        Value next = body.create<mlir::tensor::InsertOp>(at, sum, carried[0], ValueRange{where});
+        body.create<mlir::scf::YieldOp>(at, next);
+      });
+  histogram->getResult(0).replaceAllUsesWith(loop.getResult(0));
+  histogram->erase();
+}
+
+}  // namespace
+
+Status lower_hfusion(mlir::ModuleOp module) {
+  llvm::SmallVector<HfusionCast> casts;
+  llvm::SmallVector<HfusionHistogram> histograms;
+  module.walk([&](mlir::Operation* op) {
+    if (auto cast = mlir::dyn_cast<HfusionCast>(op)) casts.push_back(cast);
+    if (auto histogram = mlir::dyn_cast<HfusionHistogram>(op)) histograms.push_back(histogram);
+  });
+  for (HfusionCast cast : casts) JUMAR_RETURN_IF_ERROR(lower_cast(cast));
+  for (HfusionHistogram histogram : histograms) lower_histogram(histogram);
+  return {};
+}
+
+}  // namespace jumar::runtime::sim

@@ -1,0 +1,17 @@
+module {
+  tt.func public @f32_to_bf16_down(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %o: !tt.ptr<bf16>) {
+    %i = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+    %px_s = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+    %px = tt.addptr %px_s, %i : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    %py_s = tt.splat %y : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+    %py = tt.addptr %py_s, %i : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    %po_s = tt.splat %o : !tt.ptr<bf16> -> tensor<64x!tt.ptr<bf16>>
+    %po = tt.addptr %po_s, %i : tensor<64x!tt.ptr<bf16>>, tensor<64xi32>
+    %a = tt.load %px : tensor<64x!tt.ptr<f32>>
+    %b = tt.load %py : tensor<64x!tt.ptr<f32>>
+    %s = arith.addf %a, %b : tensor<64xf32>
+    %c = tt.fp_to_fp %s, rounding = rtz : tensor<64xf32> -> tensor<64xbf16>
+    tt.store %po, %c : tensor<64x!tt.ptr<bf16>>
+    tt.return
+  }
+}
