@@ -31,8 +31,20 @@ std::string constant_text(DType dtype, loop::Constant value) {
   return fmt::format("{}", value.integer);
 }
 
+// Triton makes f64 of numbers that are too small for normal f32 ones, and 0.0 of -0.0.
+bool is_plain(double value) {
+  constexpr double kLeastNormal = 0x1p-126;
+  return std::isnan(value) || std::abs(value) >= kLeastNormal || (value == 0 && !std::signbit(value));
+}
+
 std::string full_text(const std::vector<int64_t>& shape, const std::string& value, DType dtype) {
   return fmt::format("tl.full({}, {}, {})", shape_text(shape), value, dtype_text(dtype));
+}
+
+std::string full_constant(const std::vector<int64_t>& shape, DType dtype, loop::Constant value) {
+  const bool is_negative_zero = ir::is_float(dtype) && value.real == 0 && std::signbit(value.real);
+  if (is_negative_zero) return "(" + full_text(shape, "0.0", dtype) + " * -1.0)";
+  return full_text(shape, constant_text(dtype, value), dtype);
 }
 
 // What folds two values into one.
@@ -180,9 +192,7 @@ std::optional<std::string> NestWriter::literal(BlockId id) const {
   if (!inst || inst->kind != BlockKind::kConst) return std::nullopt;
   // Triton takes numbers in Python for f32, i32 or bool, as far as they fit.
   const DType dtype = nest_.values[id].dtype;
-  constexpr double kLeastNormal = 0x1p-126;
-  const double size = std::abs(inst->constant.real);
-  const bool is_f32 = dtype == DType::kF32 && (size == 0 || size >= kLeastNormal || std::isnan(size));
+  const bool is_f32 = dtype == DType::kF32 && is_plain(inst->constant.real);
   if (is_f32 || dtype == DType::kI32 || ir::is_bool(dtype)) return constant_text(dtype, inst->constant);
   return std::nullopt;
 }
@@ -190,8 +200,7 @@ std::optional<std::string> NestWriter::literal(BlockId id) const {
 std::string NestWriter::full(BlockId id) {
   const BlockInst* inst = layout_.definition(id);
   const DType dtype = nest_.values[id].dtype;
-  if (inst && inst->kind == BlockKind::kConst)
-    return full_text(shape(id), constant_text(dtype, inst->constant), dtype);
+  if (inst && inst->kind == BlockKind::kConst) return full_constant(shape(id), dtype, inst->constant);
   if (inst && inst->kind == BlockKind::kBroadcast) {
     const BlockId from = inst->operands[0];
     const std::string source = full(from);
@@ -272,7 +281,12 @@ std::string NestWriter::load(const BlockInst& inst) {
   if (inst.access.mask) {
     text += ", mask=" + out_.named(mask(inst.access.mask, dims), "m");
     // Without a value of its own, what is left out stays as it is.
-    text += inst.has_other ? ", other=" + constant_text(type.dtype, inst.constant) : ", care_padding=False";
+    if (!inst.has_other)
+      text += ", care_padding=False";
+    else if (ir::is_float(type.dtype) && !is_plain(inst.constant.real))
+      text += ", other=" + full_constant({}, type.dtype, inst.constant);
+    else
+      text += ", other=" + constant_text(type.dtype, inst.constant);
   }
   return turned(text + ")", dims, layout_.dims_of(type.axes));
 }
@@ -375,7 +389,7 @@ Text NestWriter::in_order(BlockId id, const Dims& dims) {
       if (ir::is_bool(type.dtype)) return predicate(inst->expr, dims);
       return index(inst->expr, dims, type.dtype == DType::kI64 ? 64 : 32);
     case MaskForm::kConstant:
-      return {full_text(layout_.shape(dims), constant_text(type.dtype, inst->constant), type.dtype)};
+      return {full_constant(layout_.shape(dims), type.dtype, inst->constant)};
     case MaskForm::kSame:
       return in_order(inst->operands[0], dims);
     case MaskForm::kCombination: {

@@ -40,7 +40,7 @@ Spread NestLayout::spread(const Dims& from, const Dims& to) const {
   // The axis of one element stands for any that is missing.
   const bool is_unit =
       from.size() == 1 && nest_.axes[from[0]].size == 1 && std::ranges::find(to, from[0]) == to.end();
-  Spread out{from, {}, {}};
+  Spread out;
   size_t next = is_unit ? from.size() : 0;
   for (size_t k = 0; k < to.size(); ++k) {
     const bool is_own = (is_unit && k == 0) || (next < from.size() && to[k] == from[next]);

@@ -29,12 +29,10 @@ enum class MaskForm : uint8_t {
   kData,         // by turning what has been computed
 };
 
-// Where a value goes in a tensor of more dimensions: for each of these the value's dimension, or none.
+// How a tensor is laid along more dimensions before it is repeated along them.
 struct Spread {
-  Dims from;                      // the value's dimensions, in the order in which they stand
-  std::vector<bool> is_new;       // of each dimension: of length one, the value has none there
-  std::vector<int64_t> expanded;  // the value's shape with these
-  bool operator==(const Spread&) const = default;
+  std::vector<bool> is_new;       // of each dimension: the tensor has none there, and gets one of length one
+  std::vector<int64_t> expanded;  // its shape with these
 };
 
 class NestLayout {

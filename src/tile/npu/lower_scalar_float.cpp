@@ -154,7 +154,7 @@ BlockId ScalarLowering::float_binary(ScalarOp op, BlockId a, BlockId b) {
       const BlockId up = b_.op(BlockOp::kGtF, b_.op(BlockOp::kSubF, d, below), b_.real(0.5));
       const BlockId whole = select(up, b_.op(BlockOp::kAddF, below, b_.real(1.0)), below);
       const BlockId quotient = b_.op(BlockOp::kDivF, a, b);
-      const BlockId signed_zero = copy_sign(zero, quotient);
+      const BlockId signed_zero = select(sign_bit(quotient), b_.real(-0.0), zero);
       const BlockId result = select(b_.op(BlockOp::kEqF, d, zero), signed_zero, whole);
       return select(b_.op(BlockOp::kEqF, b, zero), quotient, result);
     }
