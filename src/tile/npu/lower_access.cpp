@@ -36,6 +36,11 @@ int64_t plausible(const loop::Program& program, const BlockKernel& kernel, Expr 
   return tile::estimated(program, sizes);
 }
 
+loop::ReduceKind reduction_of(loop::StoreMode mode) {
+  if (mode == loop::StoreMode::kAdd) return loop::ReduceKind::kSum;
+  return mode == loop::StoreMode::kMax ? loop::ReduceKind::kMax : loop::ReduceKind::kMin;
+}
+
 }  // namespace
 
 // Scalar values by their symbols; axes and sizes stay. Empty where a value is a block.
@@ -283,6 +288,9 @@ bool AccessLowering::store(const Inst& inst, const ScalarLowering::Typed& typed,
   if (inst.mode != loop::StoreMode::kSet) {
     if (inst.mode == loop::StoreMode::kMul) return refuse("an atomic product");
     kernel_.has_atomics = true;
+    // Indexed atomics go through the whole block, whatever the mask says: there they must change nothing.
+    if (access.index && access.mask)
+      value = b_.op(BlockOp::kSelect, access.mask, value, scalars_.identity(reduction_of(inst.mode), dtype));
   }
   b_.store(std::move(access), value, inst.mode);
   return true;

@@ -108,17 +108,18 @@ BlockId ScalarLowering::constant(DType dtype, loop::Constant value) {
 BlockId ScalarLowering::identity(loop::ReduceKind kind, DType dtype) {
   const bool is_real = ir::is_float(dtype);
   const double infinity = std::numeric_limits<double>::infinity();
+  const Range all = dtype == DType::kI64 ? Range{INT64_MIN, INT64_MAX} : range_of_type(dtype);
   switch (kind) {
     case loop::ReduceKind::kProd:
       return is_real ? b_.real(1.0, dtype) : b_.integer(1, dtype);
     case loop::ReduceKind::kMax:
     case loop::ReduceKind::kArgMax:
       if (is_real) return b_.real(-infinity, dtype);
-      return b_.integer(dtype == DType::kI64 ? INT64_MIN : INT32_MIN, dtype);
+      return b_.integer(all.lo, dtype);
     case loop::ReduceKind::kMin:
     case loop::ReduceKind::kArgMin:
       if (is_real) return b_.real(infinity, dtype);
-      return b_.integer(dtype == DType::kI64 ? INT64_MAX : INT32_MAX, dtype);
+      return b_.integer(all.hi, dtype);
     case loop::ReduceKind::kAll:
       return b_.integer(1, dtype);
     default:
