@@ -1,5 +1,6 @@
 #include "driver/npu_compile.h"
 
+#include <algorithm>
 #include <set>
 
 #include "emit/host/emit_plan.h"
@@ -13,6 +14,7 @@ constexpr int kMostRounds = 8;
 
 Stages::LowerFor lowering_for(const target::Target& target) {
   Stages::LowerFor how;
+  how.has_f64 = target.loads("f64");
   how.refuses = [&target](const loop::Program& program, const loop::Kernel& kernel) {
     std::optional<std::string> reason = tile::npu::unsupported(program, kernel, [&](ir::DType dtype) {
       return target.loads(ir::dtype_name(dtype)) && target.stores(ir::dtype_name(dtype));
@@ -21,6 +23,19 @@ Stages::LowerFor lowering_for(const target::Target& target) {
     return reason;
   };
   return how;
+}
+
+// Kernels that have no points of any size are not made.
+void drop_empty_kernels(loop::Program& program) {
+  const auto is_empty = [](const loop::Nest& nest) {
+    return std::ranges::any_of(nest.kept, [](const loop::Axis& axis) { return axis.extent.is_const(0); });
+  };
+  std::erase_if(program.items, [&](loop::Item& item) {
+    auto* kernel = std::get_if<loop::Kernel>(&item);
+    if (kernel == nullptr) return false;
+    std::erase_if(kernel->nests, is_empty);
+    return kernel->nests.empty();
+  });
 }
 
 // What must change after a round, or false if a kernel can't be helped.
@@ -68,6 +83,7 @@ Result<NpuParts> compile_for_npu(Stages& stages, const graph::Graph& graph, cons
   for (int round = 0;; ++round) {
     JUMAR_ASSIGN(loop::Program program, stages.lower(graph, how));
     const std::map<std::string, std::set<std::string>> members = stages.fuse(program, apart);
+    drop_empty_kernels(program);
     NpuKernels made;
     {
       const StageTimer timer(report, "kernels");

@@ -76,6 +76,20 @@ bool has_toolchain(const toolchain::Toolchain& tools, const target::Target& targ
          tools.find(toolchain_flavor(target).compiler) != nullptr;
 }
 
+toolchain::Toolchain toolchain_of(const Options& options) {
+  toolchain::Toolchain tools = toolchain::find_toolchain(
+      {options.toolchain_dir(), options.resolved_cache_dir() + "/toolchain", process_environment()});
+  tools.ask_versions();
+  return tools;
+}
+
+Result<toolchain::Toolchain> needed_toolchain(const Options& options, const target::Target& target) {
+  toolchain::Toolchain tools = toolchain_of(options);
+  for (const toolchain::ToolKind kind : {toolchain::ToolKind::kAdapter, toolchain_flavor(target).compiler})
+    if (tools.find(kind) == nullptr) return tools.missing(kind);
+  return tools;
+}
+
 std::string tiling_text(const NpuKernel& kernel) {
   std::string out = fmt::format("kernel @{} grid {} buffer_bytes {} modelled_us {:.2f}\n", kernel.name,
                                 sym::text(kernel.choice.kernel.grid), kernel.choice.buffer_bytes, kernel.choice.us);

@@ -54,6 +54,11 @@ toolchain::ToolchainFlavor toolchain_flavor(const target::Target& target);
 // Whether the toolchain that the target needs is there.
 bool has_toolchain(const toolchain::Toolchain& tools, const target::Target& target);
 
+// Where the toolchain is looked for, by the options.
+toolchain::Toolchain toolchain_of(const Options& options);
+// The toolchain; a diagnostic that says what to do where the target's is not there.
+Result<toolchain::Toolchain> needed_toolchain(const Options& options, const target::Target& target);
+
 // How a kernel is cut, for people: a line of what it needs and costs by the model, and one for each nest.
 std::string tiling_text(const NpuKernel& kernel);
 

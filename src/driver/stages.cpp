@@ -137,6 +137,7 @@ Result<loop::Program> Stages::lower(const graph::Graph& graph, const LowerFor& h
   options.call = called_ops(options_, graph);
   options.call_kernels = how.call_kernels;
   options.refuses = how.refuses;
+  options.has_f64 = how.has_f64;
   JUMAR_ASSIGN(loop::Program program, loop::lower(graph, options));
   check_stage(loop::verify(program), "lower");
   dumps_.after("lower", [&] { return loop::write_program(program); });

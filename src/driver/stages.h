@@ -73,6 +73,7 @@ class Stages {
   // What a target adds to lowering: loop::LowerOptions says what these are.
   struct LowerFor {
     std::map<std::string, std::string> call_kernels;
+    bool has_f64 = true;
     std::function<std::optional<std::string>(const loop::Program&, const loop::Kernel&)> refuses;
   };
   Result<loop::Program> lower(const graph::Graph& graph) { return lower(graph, {}); }

@@ -15,6 +15,7 @@
 // and called operators need a provider (`Engine::native`, docs/native.md) or a HostCalls.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -49,6 +50,8 @@ struct IndexStatus {
   int64_t flag = 0;
   int64_t index = 0;
   int64_t size = 0;
+  // What else kernels have to say for which Engine::fault_text makes the message.
+  std::array<int64_t, 5> more{};
 };
 
 struct InputValue {
@@ -98,6 +101,7 @@ struct RunError {
   enum class Kind : uint8_t {
     kInput,         // an input does not have the type the plan was compiled for
     kIndex,         // a kernel met an index outside its tensor
+    kFault,         // a kernel did what it must not, and Engine::fault_text says what
     kCheck,         // a check step's predicate is false
     kNumber,        // arithmetic of sizes or host numbers failed: division by zero, overflow
     kOpFailed,      // a called operator failed, and no HostCalls repeated it
@@ -183,6 +187,9 @@ struct Engine {
   // Of the device that plans with cores(cube) or cores(vector) are for. Null: there is none, and such plans
   // are refused.
   std::shared_ptr<const Cores> cores = nullptr;
+  // What a status block with flag != 0 means for kernels that report more than indices. Empty: they are as
+  // IndexStatus says.
+  std::function<std::string(std::string_view kernel, const IndexStatus& status)> fault_text = nullptr;
   // The embedder promises that between two calls of PreparedPlan::parameters_changed() a parameter that is at
   // the same address has the same elements. The provider may then keep them in another layout.
   bool freezes_parameters = false;

@@ -85,6 +85,8 @@ class Lowering {
 
   sym::Context& cx() const { return graph_.cx(); }
   const sym::Facts& facts() const { return facts_; }
+  // What a float result is accumulated in where eager takes a double.
+  DType widest_float() const { return options_.has_f64 ? DType::kF64 : DType::kF32; }
   const graph::Graph& graph() const { return graph_; }
   Expr constant(int64_t value) const { return cx().constant(value); }
   const Buffer& buffer(BufferId id) const { return program_.buffers[id]; }

@@ -26,7 +26,7 @@ std::optional<Choice> choice_of(const loop::Program& program, const std::string&
     choice.buffer_bytes = std::max(choice.buffer_bytes, candidate.buffer_bytes);
   }
   sym::Context& cx = program.cx();
-  Expr grid = cx.constant(1);
+  Expr grid = cx.constant(0);
   for (const BlockNest& nest : choice.kernel.nests) grid = cx.max(grid, nest.tasks);
   choice.kernel.grid = cx.min(grid, vector_cores(cx));
   return choice;
