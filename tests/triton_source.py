@@ -188,7 +188,14 @@ def main():
     tools = Tools(arguments)
     files = arguments.files or sorted((ROOT / "src" / "emit" / "triton" / "test").glob("*.loop"))
     with tempfile.TemporaryDirectory() as folder:
-        return 1 if sum(compare_file(tools, path, Path(folder) / path.stem) for path in files) else 0
+        bad = 0
+        for path in files:
+            try:
+                bad += compare_file(tools, path, Path(folder) / path.stem)
+            except Differ as refusal:
+                bad += 1
+                print(f"{path.stem}: {refusal}")
+        return 1 if bad else 0
 
 
 if __name__ == "__main__":
