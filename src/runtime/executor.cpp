@@ -34,8 +34,14 @@ PreparedPlan::~PreparedPlan() = default;
 
 Result<std::shared_ptr<const PreparedPlan>> PreparedPlan::prepare(plan::Plan plan, const KernelTable& kernels,
                                                                   Engine engine) {
-  CHECK(engine.pool != nullptr, "an engine needs a pool");
   JUMAR_RETURN_IF_ERROR(plan::verify(plan));
+  return prepare_verified(std::move(plan), kernels, std::move(engine));
+}
+
+Result<std::shared_ptr<const PreparedPlan>> PreparedPlan::prepare_verified(plan::Plan plan,
+                                                                           const KernelTable& kernels,
+                                                                           Engine engine) {
+  CHECK(engine.pool != nullptr, "an engine needs a pool");
   std::shared_ptr<PreparedPlan> prepared(new PreparedPlan());
   JUMAR_ASSIGN(prepared->impl_->code, compiled(std::move(plan), kernels, std::move(engine)));
   return std::shared_ptr<const PreparedPlan>(std::move(prepared));

@@ -200,6 +200,9 @@ class PreparedPlan {
   // Verifies the plan and resolves kernels. The plan is copied into the result.
   static Result<std::shared_ptr<const PreparedPlan>> prepare(plan::Plan plan, const KernelTable& kernels,
                                                              Engine engine);
+  // The same for a plan that plan::verify has taken.
+  static Result<std::shared_ptr<const PreparedPlan>> prepare_verified(plan::Plan plan,
+                                                                      const KernelTable& kernels, Engine engine);
   ~PreparedPlan();
 
   size_t input_count() const;

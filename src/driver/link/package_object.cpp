@@ -26,6 +26,8 @@ class Builder {
     for (const std::string_view bytes : {parts.plan, parts.folding_plan, parts.manifest}) {
       members.push_back(data(bytes));
       members.push_back(number(bytes.size()));
+      members.push_back(number(
+          runtime::package::checksum_of(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size())));
     }
     members.push_back(kernels(parts));
     members.push_back(number(parts.kernels.size()));

@@ -17,8 +17,11 @@ namespace {
 jumar::Result<std::shared_ptr<const PreparedPlan>> prepared(const PackageBytes& bytes,
                                                             const KernelTable& kernels,
                                                             const Engine& engine) {
+  // The plan was verified when the package was made.
+  if (checksum_of(bytes.data, bytes.size) != bytes.checksum)
+    return diagnostic("format", "the package's plan is damaged");
   JUMAR_ASSIGN(plan::Plan plan, plan::read_binary({bytes.data, bytes.size}, "the package's plan"));
-  return PreparedPlan::prepare(std::move(plan), kernels, engine);
+  return PreparedPlan::prepare_verified(std::move(plan), kernels, engine);
 }
 
 Status check_processor(const Manifest& manifest) {

@@ -5,12 +5,13 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "runtime/executor.h"
 
 namespace jumar::runtime::package {
 
-inline constexpr uint64_t kPackageFormat = 1;
+inline constexpr uint64_t kPackageFormat = 2;
 
 struct PackageKernel {
   const char* name;  // as the plans call it
@@ -20,7 +21,22 @@ struct PackageKernel {
 struct PackageBytes {
   const uint8_t* data;
   uint64_t size;
+  uint64_t checksum;  // checksum_of(data, size)
 };
+
+// Of bytes that were checked when they were made: what has not changed since need not be checked again. Words
+// of 8 bytes, each mixed in by an exclusive or, a rotation and a multiplication; every single changed bit
+// changes it.
+inline uint64_t checksum_of(const uint8_t* data, uint64_t size) {
+  uint64_t sum = size;
+  for (uint64_t at = 0; at < size; at += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, data + at, size - at < 8 ? size - at : 8);
+    sum ^= word;
+    sum = (sum << 29 | sum >> 35) * 0x9e3779b97f4a7c15u;  // odd, so that no two sums become one
+  }
+  return sum;
+}
 
 struct PackageData {
   uint64_t format;
