@@ -6,6 +6,7 @@
 #include "emit/host/emit_plan.h"
 #include "tile/npu/arguments.h"
 #include "tile/npu/supports.h"
+#include "tile/split_reduction.h"
 
 namespace jumar::driver {
 namespace {
@@ -24,6 +25,17 @@ Stages::LowerFor lowering_for(const target::Target& target) {
     return reason;
   };
   return how;
+}
+
+// A long reduction with few results is cut where its results keep less than half of the cores busy, and where
+// one core's part takes longer than a second launch.
+tile::SplitPolicy split_policy(const target::Target& target) {
+  tile::SplitPolicy policy;
+  policy.parallel = target.vector_cores;
+  policy.results_per_unit = 8;
+  policy.most_units = target.vector_cores / 2;
+  policy.least_points = 65536;
+  return policy;
 }
 
 // Kernels that have no points of any size are not made.
@@ -109,8 +121,10 @@ Result<NpuParts> compile_for_npu(Stages& stages, const graph::Graph& graph, cons
   std::set<std::string> apart;
   for (int round = 0;; ++round) {
     JUMAR_ASSIGN(loop::Program program, stages.lower(graph, how));
-    const std::map<std::string, std::set<std::string>> members = stages.fuse(program, apart);
+    std::map<std::string, std::set<std::string>> members = stages.fuse(program, apart);
     drop_empty_kernels(program);
+    for (const auto& [chunk, whole] : tile::split_reductions(program, split_policy(device.target)))
+      members[chunk] = members.at(whole);
     NpuKernels made;
     {
       const StageTimer timer(report, "kernels");

@@ -18,14 +18,6 @@ using loop::Stage;
 using loop::ValueId;
 using sym::Expr;
 
-constexpr int64_t kChunks = 32;
-// A reduction of fewer points than this is done sooner than a second thread has begun.
-constexpr int64_t kLeastPoints = 131072;
-// With more results than this there is parallel work already.
-constexpr int64_t kMostResults = 4;
-// Chunks of the only inner axis are a multiple of this, so that they fill vectors.
-constexpr int64_t kChunkMultiple = 64;
-
 bool can_split(const Stage& stage) {
   bool folds = false;
   for (const Stage::Line& line : stage.body) {
@@ -48,19 +40,25 @@ bool can_split(const Stage& stage) {
   return folds;
 }
 
-bool gains(const Program& program, const Kernel& kernel) {
-  if (kernel.nests.size() != 1) return false;
+// The chunks that the kernel's only nest should be cut into; 0 where it does not gain.
+int64_t chunks_for(const Program& program, const Kernel& kernel, const SplitPolicy& policy) {
+  if (kernel.nests.size() != 1) return 0;
   const Nest& nest = kernel.nests[0];
   int64_t results = 1;
   for (const Axis& axis : nest.kept) {
-    if (!axis.extent.is_const()) return false;
+    if (!axis.extent.is_const()) return 0;
     results *= axis.extent.const_value();
   }
   const Stage& stage = nest.stages[0];
-  int64_t points = 1;
+  if (stage.inner.empty() || !can_split(stage)) return 0;
+  const int64_t units = (results + policy.results_per_unit - 1) / policy.results_per_unit;
+  if (units > policy.most_units || units == 0) return 0;
+  int64_t points = std::min(results, policy.results_per_unit);
+  if (policy.most_units == 1) points = 1;
   for (const Axis& axis : stage.inner) points *= std::max<int64_t>(1, estimated(program, axis.extent));
-  return results <= kMostResults && !stage.inner.empty() && points >= kLeastPoints && can_split(stage) &&
-         estimated(program, stage.inner[0].extent) >= 2 * kChunks;
+  const int64_t chunks = policy.parallel / units;
+  const bool is_long = points >= policy.least_points && estimated(program, stage.inner[0].extent) >= 2 * chunks;
+  return is_long ? chunks : 0;
 }
 
 Expr fresh_axis(sym::Context& cx, const Nest& nest, const std::string& stem) {
@@ -89,17 +87,18 @@ std::string fresh_name(const Program& program, const std::string& stem) {
 
 class Splitter {
  public:
-  Splitter(Program& program, Kernel& kernel) : program_(program), cx_(program.cx()), kernel_(kernel) {}
+  Splitter(Program& program, Kernel& kernel, int64_t chunks, int64_t multiple)
+      : program_(program), cx_(program.cx()), kernel_(kernel), chunks_(chunks), multiple_(multiple) {}
 
   // Makes `kernel_` the second phase, and returns the first.
   Kernel run() {
     const Nest& nest = kernel_.nests[0];
     const Stage& stage = nest.stages[0];
     const Expr extent = stage.inner[0].extent;
-    const int64_t multiple = stage.inner.size() == 1 ? kChunkMultiple : 1;
-    length_ = cx_.mul(cx_.floordiv(extent, multiple * kChunks), multiple);
-    rest_ = cx_.sub(extent, cx_.mul(length_, kChunks));
-    parts_ = rest_.is_const(0) ? kChunks : kChunks + 1;
+    const int64_t multiple = stage.inner.size() == 1 ? multiple_ : 1;
+    length_ = cx_.mul(cx_.floordiv(extent, multiple * chunks_), multiple);
+    rest_ = cx_.sub(extent, cx_.mul(length_, chunks_));
+    parts_ = rest_.is_const(0) ? chunks_ : chunks_ + 1;
     for (const Stage::Line& line : stage.body) {
       if (line.inst.kind == InstKind::kReduce)
         partials_.push_back({line.result, line.inst, partial_buffer(line.inst)});
@@ -132,11 +131,11 @@ class Splitter {
     return program_.buffers.add(std::move(buffer));
   }
 
-  // parts_ * (flat kept point) + part
+  // Parts of neighbouring results are neighbours.
   Expr part_address(Expr part) {
-    Expr flat = cx_.constant(0);
+    Expr flat = part;
     for (const Axis& axis : kernel_.nests[0].kept) flat = cx_.add(cx_.mul(flat, axis.extent), axis.symbol);
-    return cx_.add(cx_.mul(flat, parts_), part);
+    return flat;
   }
 
   // The first stage over the points of one chunk (of all chunks but the rest, or of the rest).
@@ -148,8 +147,8 @@ class Splitter {
     nest.stages.push_back(old.stages[0]);
     Stage& stage = nest.stages[0];
     Axis& axis = stage.inner[0];
-    const Expr chunk = full ? fresh_axis(cx_, old, "i") : cx_.constant(kChunks);
-    if (full) nest.kept.push_back({chunk, cx_.constant(kChunks)});
+    const Expr chunk = full ? fresh_axis(cx_, old, "i") : cx_.constant(chunks_);
+    if (full) nest.kept.push_back({chunk, cx_.constant(chunks_)});
     const Expr moved = cx_.add(axis.symbol, cx_.mul(length_, chunk));
     for_each_body_expr(stage, [&](Expr& e) {
       if (sym::mentions(e, axis.symbol))
@@ -195,6 +194,8 @@ class Splitter {
   Program& program_;
   sym::Context& cx_;
   Kernel& kernel_;
+  int64_t chunks_;
+  int64_t multiple_;
   Expr length_;
   Expr rest_;
   int64_t parts_ = 0;
@@ -203,7 +204,8 @@ class Splitter {
 
 }  // namespace
 
-void split_reductions(Program& program) {
+std::map<std::string, std::string> split_reductions(Program& program, const SplitPolicy& policy) {
+  std::map<std::string, std::string> made;
   for (size_t k = 0; k < program.items.size(); ++k) {
     auto* kernel = std::get_if<Kernel>(&program.items[k]);
     if (!kernel || kernel->is_phased || kernel->nests.size() != 1) continue;
@@ -213,12 +215,15 @@ void split_reductions(Program& program) {
       order_axes(program, nest);
       merge_axes(program, nest);
     }
-    if (!gains(program, shaped)) continue;
-    Kernel first = Splitter(program, shaped).run();
+    const int64_t chunks = chunks_for(program, shaped, policy);
+    if (chunks < 2) continue;
+    Kernel first = Splitter(program, shaped, chunks, policy.chunk_multiple).run();
+    made[first.name] = shaped.name;
     program.items[k] = std::move(shaped);
     program.items.insert(program.items.begin() + static_cast<std::ptrdiff_t>(k), std::move(first));
     ++k;
   }
+  return made;
 }
 
 }  // namespace jumar::tile
