@@ -4,6 +4,8 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 venv="$root/.venv"
 build="$root/build"
 logs="$build/logs"
+# Where `jumar toolchain install` puts the Ascend toolchain.
+toolchain="${XDG_DATA_HOME:-$HOME/.local/share}/jumar/toolchain"
 mkdir -p "$logs"
 # Paths below the tree are hashed relative to it, so that clones in different folders share the compiler cache.
 export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=true

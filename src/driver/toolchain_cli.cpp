@@ -15,6 +15,8 @@ ToolchainCli::ToolchainCli(CLI::App& app)
   toolchain_.require_subcommand(1);
   install_.add_option("--from", arguments_.from, "wheel files, or folders that hold them; none: download");
   install_.add_option("--python", arguments_.python, "a Python that has pip, for the download");
+  install_.add_flag("--with-frontend", arguments_.with_frontend,
+                    "Ascend's triton for Python as well: it reads the sources that --emit=triton writes");
   install_.add_option("--index-url", arguments_.index_url, "pip's, for the download");
   compile_.add_option("files", arguments_.files, "TTIR texts")->required();
   compile_.add_option("--target", arguments_.target, "the device: a name, or a path to a file")->required();

@@ -85,6 +85,7 @@ Result<std::string> install_command(const ToolchainArguments& arguments) {
   request.from = arguments.from;
   request.python = arguments.python;
   request.index_url = arguments.index_url;
+  request.with_frontend = arguments.with_frontend;
   request.progress = [](std::string_view step) { tell(fmt::format("{}\n", step)); };
   JUMAR_ASSIGN(const std::string told, install_toolchain(request));
   Toolchain tools = find_toolchain({"", request.directory, [](const std::string&) { return std::nullopt; }});

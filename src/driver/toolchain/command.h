@@ -18,6 +18,7 @@ struct ToolchainArguments {
   // install
   std::vector<std::string> from;
   std::string python = "python3";
+  bool with_frontend = false;
   std::string index_url;
   // compile
   std::vector<std::string> files;

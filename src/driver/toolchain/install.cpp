@@ -33,8 +33,13 @@ struct Wheel {
   std::vector<std::string_view> data;
 };
 
-std::vector<Wheel> wheels() {
-  return {{"triton-ascend==3.2.0", "triton_ascend-", {"triton/backends/ascend/triton-adapter-opt"}, {}},
+// Ascend's triton for Python.
+constexpr std::string_view kFrontend = "triton/";
+
+std::vector<Wheel> wheels(bool with_frontend) {
+  std::vector<std::string_view> frontend;
+  if (with_frontend) frontend.push_back(kFrontend);
+  return {{"triton-ascend==3.2.0", "triton_ascend-", {"triton/backends/ascend/triton-adapter-opt"}, frontend},
           {"ascendnpu-ir==1.2.0",
            "ascendnpu_ir-",
            {"ascendnpuir/bin/bishengir-compile", "ascendnpuir/bin/bishengir-compile-a5"},
@@ -100,7 +105,7 @@ Status download(const InstallRequest& request, const std::string& into) {
   for (const char* glibc : {"2_28", "2_27", "2_17"})
     pip.command.push_back(fmt::format("--platform=manylinux_{}_{}", glibc, machine.machine));
   if (!request.index_url.empty()) pip.command.push_back("--index-url=" + request.index_url);
-  for (const Wheel& wheel : wheels()) pip.command.emplace_back(wheel.requirement);
+  for (const Wheel& wheel : wheels(request.with_frontend)) pip.command.emplace_back(wheel.requirement);
   pip.limit_seconds = kDownloadSeconds;
   JUMAR_ASSIGN(const ProcessResult done, run_process(pip));
   if (done.is_ok()) return {};
@@ -108,7 +113,7 @@ Status download(const InstallRequest& request, const std::string& into) {
   Diagnostic out = diagnostic("toolchain", "{} could not get the wheels ({})", request.python, done.ending());
   out.notes.push_back(said.substr(said.size() > 2000 ? said.size() - 2000 : 0));
   std::string names;
-  for (const Wheel& wheel : wheels()) names += " " + std::string(wheel.requirement);
+  for (const Wheel& wheel : wheels(request.with_frontend)) names += " " + std::string(wheel.requirement);
   out.notes.push_back("`jumar toolchain install --from DIRECTORY` takes wheels that were got elsewhere, by " +
                       ("`pip download --no-deps" + names + "`"));
   return out;
@@ -157,6 +162,7 @@ Status unpack(const Wheel& wheel, const std::string& file, const std::string& fo
       return diagnostic("input", "{} holds no {}", file, std::string(program));
   }
   told += fmt::format("{}\n", fs::path(file).filename().string());
+  size_t frontend_files = 0;
   for (const auto& each : zip.entries()) {
     const std::string& name = each.first;
     const auto is_at = [&](std::string_view place) {
@@ -166,8 +172,13 @@ Status unpack(const Wheel& wheel, const std::string& file, const std::string& fo
     const bool is_program = std::any_of(wheel.programs.begin(), wheel.programs.end(), is_at);
     if (!is_program && std::none_of(wheel.data.begin(), wheel.data.end(), is_at)) continue;
     JUMAR_RETURN_IF_ERROR(put(each.second, name, folder, is_program));
-    told += fmt::format("  {} ({} bytes)\n", name, each.second.plain_bytes);
+    if (name.compare(0, kFrontend.size(), kFrontend) == 0 && !is_program) {
+      ++frontend_files;
+    } else {
+      told += fmt::format("  {} ({} bytes)\n", name, each.second.plain_bytes);
+    }
   }
+  if (frontend_files > 0) told += fmt::format("  {} ({} files)\n", kFrontend, frontend_files);
   return {};
 }
 
@@ -208,7 +219,7 @@ Result<std::string> install_toolchain(const InstallRequest& request) {
   }
   const std::string made = work.path() + "/toolchain";
   std::string told;
-  for (const Wheel& wheel : wheels()) {
+  for (const Wheel& wheel : wheels(request.with_frontend)) {
     JUMAR_ASSIGN(const std::string file, wheel_among(wheel, places));
     tell("unpacking " + fs::path(file).filename().string());
     JUMAR_RETURN_IF_ERROR(unpack(wheel, file, made, told));
