@@ -202,7 +202,8 @@ class PreparedPlan {
                                                              Engine engine);
   // The same for a plan that plan::verify has taken.
   static Result<std::shared_ptr<const PreparedPlan>> prepare_verified(plan::Plan plan,
-                                                                      const KernelTable& kernels, Engine engine);
+                                                                      const KernelTable& kernels,
+                                                                      Engine engine);
   ~PreparedPlan();
 
   size_t input_count() const;

@@ -57,7 +57,8 @@ int64_t chunks_for(const Program& program, const Kernel& kernel, const SplitPoli
   if (policy.most_units == 1) points = 1;
   for (const Axis& axis : stage.inner) points *= std::max<int64_t>(1, estimated(program, axis.extent));
   const int64_t chunks = policy.parallel / units;
-  const bool is_long = points >= policy.least_points && estimated(program, stage.inner[0].extent) >= 2 * chunks;
+  const bool is_long =
+      points >= policy.least_points && estimated(program, stage.inner[0].extent) >= 2 * chunks;
   return is_long ? chunks : 0;
 }
 

@@ -19,11 +19,11 @@ namespace jumar::tile {
 
 // What is worth it; the defaults are for processors.
 struct SplitPolicy {
-  int64_t parallel = 32;           // chunks, where they are the only parallel work
-  int64_t results_per_unit = 4;    // as many results are parallel work of one unit
-  int64_t most_units = 1;          // with more units of results there is parallel work enough
-  int64_t least_points = 131072;   // of one unit: fewer are done sooner than a second one has begun
-  int64_t chunk_multiple = 64;     // chunks of the only inner axis are a multiple of it
+  int64_t parallel = 32;          // chunks, where they are the only parallel work
+  int64_t results_per_unit = 4;   // as many results are parallel work of one unit
+  int64_t most_units = 1;         // with more units of results there is parallel work enough
+  int64_t least_points = 131072;  // of one unit: fewer are done sooner than a second one has begun
+  int64_t chunk_multiple = 64;    // chunks of the only inner axis are a multiple of it
 };
 
 // Splits every kernel of the program that gains from it. Kernels are not tiled yet. Gives the new kernels'

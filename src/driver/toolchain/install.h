@@ -24,7 +24,7 @@ struct InstallRequest {
   std::vector<std::string> from;   // wheel files, or directories that hold them; nothing: download
   std::string python = "python3";  // that has pip, for the download
   std::string index_url;           // of pip; empty means pip's own
-  bool with_frontend = false;      // Ascend's triton for Python as well, which reads what `--emit=triton` writes
+  bool with_frontend = false;  // Ascend's triton for Python as well, which reads what `--emit=triton` writes
   std::function<void(std::string_view step)> progress;
 };
 

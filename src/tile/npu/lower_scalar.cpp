@@ -301,59 +301,10 @@ BlockId ScalarLowering::narrow_or_wide(ScalarOp op, BlockId a, BlockId b) {
 }
 
 BlockId ScalarLowering::plain_integer(ScalarOp op, BlockId a, BlockId b, DType dtype) {
-  const DType held = b_.type(a).dtype;
-  const auto number = [&](int64_t value) { return b_.integer(value, held); };
   const Range range = range_after(op, range_of(a), b ? range_of(b) : Range{});
-  BlockId result;
-  switch (op) {
-    case ScalarOp::kAdd:
-      result = b && b == number(0) ? a : b_.op(BlockOp::kAddI, a, b);
-      break;
-    case ScalarOp::kSub:
-      result = b_.op(BlockOp::kSubI, a, b);
-      break;
-    case ScalarOp::kMul:
-      result = b_.op(BlockOp::kMulI, a, b);
-      break;
-    case ScalarOp::kNeg:
-      result = b_.op(BlockOp::kSubI, number(0), a);
-      break;
-    case ScalarOp::kAbs:
-      result = ir::is_unsigned(dtype) ? a : b_.op(BlockOp::kMaxSI, a, b_.op(BlockOp::kSubI, number(0), a));
-      break;
-    case ScalarOp::kSign:
-      result = b_.op(BlockOp::kMaxSI, b_.op(BlockOp::kMinSI, a, number(1)), number(-1));
-      break;
-    case ScalarOp::kMax:
-    case ScalarOp::kFmax:
-      result = b_.op(BlockOp::kMaxSI, a, b);
-      break;
-    case ScalarOp::kMin:
-    case ScalarOp::kFmin:
-      result = b_.op(BlockOp::kMinSI, a, b);
-      break;
-    case ScalarOp::kAnd:
-      return b_.op(BlockOp::kAndI, a, b);
-    case ScalarOp::kOr:
-      return b_.op(BlockOp::kOrI, a, b);
-    case ScalarOp::kXor:
-      return b_.op(BlockOp::kXorI, a, b);
-    case ScalarOp::kNot:
-      result = b_.op(BlockOp::kXorI, a, number(-1));
-      break;
-    case ScalarOp::kTruncDiv:
-    case ScalarOp::kFloorDiv:
-    case ScalarOp::kFmod:
-    case ScalarOp::kRemainder:
-      result = divided(op, a, b, dtype);
-      break;
-    case ScalarOp::kShl:
-    case ScalarOp::kShr:
-      result = shifted(op, a, b, dtype);
-      break;
-    default:
-      return refuse(fmt::format("{} of {}", loop::scalar_op_name(op), ir::dtype_name(dtype)));
-  }
+  BlockId result = unwrapped(op, a, b, dtype);
+  const bool is_bitwise = op == ScalarOp::kAnd || op == ScalarOp::kOr || op == ScalarOp::kXor;
+  if (!result || is_bitwise) return result;
   if (!is_narrow(dtype) || fits(range, range_of_type(dtype))) {
     if (ir::is_integer(dtype) && dtype != DType::kI64 && fits(range, kI32)) set_range(result, range);
     return result;
@@ -361,16 +312,70 @@ BlockId ScalarLowering::plain_integer(ScalarOp op, BlockId a, BlockId b, DType d
   // Back to the type's width: its low bits, with their sign.
   const int64_t bits = 8 * ir::dtype_bytes(dtype);
   if (ir::is_unsigned(dtype)) {
-    result = b_.op(BlockOp::kAndI, result, number((int64_t{1} << bits) - 1));
+    result = b_.op(BlockOp::kAndI, result, b_.integer((int64_t{1} << bits) - 1));
   } else {
-    const BlockId shift = number(32 - bits);
+    const BlockId shift = b_.integer(32 - bits);
     result = b_.op(BlockOp::kShrSI, b_.op(BlockOp::kShlI, result, shift), shift);
   }
   set_range(result, range_of_type(dtype));
   return result;
 }
 
-BlockId ScalarLowering::divided(ScalarOp op, BlockId a, BlockId b, DType dtype) {
+// In the width that the operands are held in.
+BlockId ScalarLowering::unwrapped(ScalarOp op, BlockId a, BlockId b, DType dtype) {
+  const auto number = [&](int64_t value) { return b_.integer(value, b_.type(a).dtype); };
+  switch (op) {
+    case ScalarOp::kAdd:
+      return b == number(0) ? a : b_.op(BlockOp::kAddI, a, b);
+    case ScalarOp::kSub:
+      return b_.op(BlockOp::kSubI, a, b);
+    case ScalarOp::kMul:
+      return b_.op(BlockOp::kMulI, a, b);
+    case ScalarOp::kNeg:
+      return b_.op(BlockOp::kSubI, number(0), a);
+    case ScalarOp::kAbs:
+      return ir::is_unsigned(dtype) ? a : b_.op(BlockOp::kMaxSI, a, b_.op(BlockOp::kSubI, number(0), a));
+    case ScalarOp::kSign:
+      return b_.op(BlockOp::kMaxSI, b_.op(BlockOp::kMinSI, a, number(1)), number(-1));
+    case ScalarOp::kMax:
+    case ScalarOp::kFmax:
+      return b_.op(BlockOp::kMaxSI, a, b);
+    case ScalarOp::kMin:
+    case ScalarOp::kFmin:
+      return b_.op(BlockOp::kMinSI, a, b);
+    case ScalarOp::kAnd:
+      return b_.op(BlockOp::kAndI, a, b);
+    case ScalarOp::kOr:
+      return b_.op(BlockOp::kOrI, a, b);
+    case ScalarOp::kXor:
+      return b_.op(BlockOp::kXorI, a, b);
+    case ScalarOp::kNot:
+      return b_.op(BlockOp::kXorI, a, number(-1));
+    case ScalarOp::kTruncDiv:
+    case ScalarOp::kFloorDiv:
+    case ScalarOp::kFmod:
+    case ScalarOp::kRemainder:
+      return divided(op, a, b);
+    case ScalarOp::kShl:
+    case ScalarOp::kShr:
+      return shifted(op, a, b, dtype);
+    default:
+      return refuse(fmt::format("{} of {}", loop::scalar_op_name(op), ir::dtype_name(dtype)));
+  }
+}
+
+// Vector units may divide i32 as f32, which is exact below 2^24 only: greater ones are divided in 64 bits,
+// one by one.
+BlockId ScalarLowering::divided(ScalarOp op, BlockId a, BlockId b) {
+  constexpr Range kExact = {-(1 << 24) + 1, (1 << 24) - 1};
+  if (b_.type(a).dtype == DType::kI32 && !(fits(range_of(a), kExact) && fits(range_of(b), kExact))) {
+    const BlockId result = divided_as_held(op, wide(a), wide(b));
+    return b_.convert(BlockOp::kTruncI, result, DType::kI32);
+  }
+  return divided_as_held(op, a, b);
+}
+
+BlockId ScalarLowering::divided_as_held(ScalarOp op, BlockId a, BlockId b) {
   const DType held = b_.type(a).dtype;
   const BlockId zero = b_.integer(0, held);
   const BlockId one = b_.integer(1, held);
@@ -404,7 +409,6 @@ BlockId ScalarLowering::divided(ScalarOp op, BlockId a, BlockId b, DType dtype) 
     if (differs) result = b_.op(BlockOp::kAddI, result, select(differs, safe, zero));
     if (minus_one) result = select(minus_one, zero, result);
   }
-  (void)dtype;
   return is_zero ? select(is_zero, zero, result) : result;
 }
 

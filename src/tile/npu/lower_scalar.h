@@ -52,7 +52,9 @@ class ScalarLowering {
   BlockId integer_op(loop::ScalarOp op, BlockId a, BlockId b, ir::DType dtype);
   BlockId narrow_or_wide(loop::ScalarOp op, BlockId a, BlockId b);
   BlockId plain_integer(loop::ScalarOp op, BlockId a, BlockId b, ir::DType dtype);
-  BlockId divided(loop::ScalarOp op, BlockId a, BlockId b, ir::DType dtype);
+  BlockId unwrapped(loop::ScalarOp op, BlockId a, BlockId b, ir::DType dtype);
+  BlockId divided(loop::ScalarOp op, BlockId a, BlockId b);
+  BlockId divided_as_held(loop::ScalarOp op, BlockId a, BlockId b);
   BlockId shifted(loop::ScalarOp op, BlockId a, BlockId b, ir::DType dtype);
   BlockId bool_op(loop::ScalarOp op, BlockId a, BlockId b);
   BlockId compared(loop::ScalarOp op, BlockId a, BlockId b, ir::DType dtype);

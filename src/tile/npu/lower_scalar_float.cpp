@@ -165,59 +165,72 @@ BlockId ScalarLowering::float_binary(ScalarOp op, BlockId a, BlockId b) {
   }
 }
 
+namespace {
+
+// Functions of one float that blocks have as they are.
+std::optional<BlockOp> same_function(ScalarOp op) {
+  switch (op) {
+    case ScalarOp::kNeg:
+      return BlockOp::kNegF;
+    case ScalarOp::kAbs:
+      return BlockOp::kAbsF;
+    case ScalarOp::kFloor:
+      return BlockOp::kFloor;
+    case ScalarOp::kCeil:
+      return BlockOp::kCeil;
+    case ScalarOp::kSqrt:
+      return BlockOp::kSqrt;
+    case ScalarOp::kRsqrt:
+      return BlockOp::kRsqrt;
+    case ScalarOp::kExp:
+      return BlockOp::kExp;
+    case ScalarOp::kExp2:
+      return BlockOp::kExp2;
+    case ScalarOp::kExpm1:
+      return BlockOp::kExpm1;
+    case ScalarOp::kLog:
+      return BlockOp::kLog;
+    case ScalarOp::kLog2:
+      return BlockOp::kLog2;
+    case ScalarOp::kLog1p:
+      return BlockOp::kLog1p;
+    case ScalarOp::kSin:
+      return BlockOp::kSin;
+    case ScalarOp::kCos:
+      return BlockOp::kCos;
+    case ScalarOp::kTan:
+      return BlockOp::kTan;
+    case ScalarOp::kAtan:
+      return BlockOp::kAtan;
+    case ScalarOp::kTanh:
+      return BlockOp::kTanh;
+    case ScalarOp::kErf:
+      return BlockOp::kErf;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
 BlockId ScalarLowering::float_op(ScalarOp op, BlockId a, BlockId b) {
   if (b) return float_binary(op, a, b);
+  if (const std::optional<BlockOp> same = same_function(op)) return b_.op(*same, a);
   const BlockId zero = b_.real(0.0);
   const BlockId one = b_.real(1.0);
   switch (op) {
-    case ScalarOp::kNeg:
-      return b_.op(BlockOp::kNegF, a);
-    case ScalarOp::kAbs:
-      return b_.op(BlockOp::kAbsF, a);
     case ScalarOp::kSign: {
       const BlockId negative = select(b_.op(BlockOp::kLtF, a, zero), b_.real(-1.0), zero);
       return select(b_.op(BlockOp::kGtF, a, zero), one, negative);
     }
-    case ScalarOp::kFloor:
-      return b_.op(BlockOp::kFloor, a);
-    case ScalarOp::kCeil:
-      return b_.op(BlockOp::kCeil, a);
     case ScalarOp::kTrunc:
       return select(b_.op(BlockOp::kLtF, a, zero), b_.op(BlockOp::kCeil, a), b_.op(BlockOp::kFloor, a));
     case ScalarOp::kRound:
       return rounded(a);
-    case ScalarOp::kSqrt:
-      return b_.op(BlockOp::kSqrt, a);
-    case ScalarOp::kRsqrt:
-      return b_.op(BlockOp::kRsqrt, a);
     case ScalarOp::kReciprocal:
       return b_.op(BlockOp::kDivF, one, a);
-    case ScalarOp::kExp:
-      return b_.op(BlockOp::kExp, a);
-    case ScalarOp::kExp2:
-      return b_.op(BlockOp::kExp2, a);
-    case ScalarOp::kExpm1:
-      return b_.op(BlockOp::kExpm1, a);
-    case ScalarOp::kLog:
-      return b_.op(BlockOp::kLog, a);
-    case ScalarOp::kLog2:
-      return b_.op(BlockOp::kLog2, a);
     case ScalarOp::kLog10:
       return b_.op(BlockOp::kMulF, b_.op(BlockOp::kLog, a), b_.real(std::numbers::log10e));
-    case ScalarOp::kLog1p:
-      return b_.op(BlockOp::kLog1p, a);
-    case ScalarOp::kSin:
-      return b_.op(BlockOp::kSin, a);
-    case ScalarOp::kCos:
-      return b_.op(BlockOp::kCos, a);
-    case ScalarOp::kTan:
-      return b_.op(BlockOp::kTan, a);
-    case ScalarOp::kAtan:
-      return b_.op(BlockOp::kAtan, a);
-    case ScalarOp::kTanh:
-      return b_.op(BlockOp::kTanh, a);
-    case ScalarOp::kErf:
-      return b_.op(BlockOp::kErf, a);
     case ScalarOp::kErfc:
       return b_.op(BlockOp::kSubF, one, b_.op(BlockOp::kErf, a));
     case ScalarOp::kSigmoid: {

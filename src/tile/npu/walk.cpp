@@ -38,12 +38,30 @@ void for_each_inst(const Region& region, const std::function<void(const BlockIns
   }
 }
 
-std::set<BlockId> data_values(const BlockNest& nest) {
-  std::vector<BlockId> todo;
-  std::unordered_map<BlockId, std::vector<BlockId>> operands;
-  note_loops(nest.body, todo, operands);
-  std::unordered_map<BlockId, const BlockInst*> defined;
-  for_each_inst(nest.body, [&](const BlockInst& inst) {
+namespace {
+
+class DataValues {
+ public:
+  explicit DataValues(const BlockNest& nest) : nest_(nest) {
+    note_loops(nest.body, roots_, operands_);
+    for_each_inst(nest.body, [&](const BlockInst& inst) { note(inst); });
+  }
+
+  std::set<BlockId> found() {
+    for (BlockId id : roots_) follow(id);
+    // Masks of accesses that are data's: what in them is neither a place nor a combination of places is data.
+    for (size_t before = SIZE_MAX; before != data_.size();) {
+      before = data_.size();
+      for_each_inst(nest_.body, [&](const BlockInst& inst) {
+        const bool used = !inst.result || data_.count(inst.result) != 0;
+        if (used && inst.access.mask) follow_mask(inst.access.mask);
+      });
+    }
+    return std::move(data_);
+  }
+
+ private:
+  void note(const BlockInst& inst) {
     std::vector<BlockId> uses;
     for (BlockId operand : inst.operands)
       if (operand) uses.push_back(operand);
@@ -51,56 +69,50 @@ std::set<BlockId> data_values(const BlockNest& nest) {
     add_scalars(inst.access.offset, uses);
     for (const Access::Dim& dim : inst.access.dims) add_scalars(dim.stride, uses);
     add_scalars(inst.expr, uses);
-    if (inst.kind == BlockKind::kStore) todo.insert(todo.end(), uses.begin(), uses.end());
-    if (inst.result) {
-      operands[inst.result] = uses;
-      defined[inst.result] = &inst;
-    }
-  });
-  std::set<BlockId> data;
-  const auto follow = [&](auto&& self, BlockId id) -> void {
-    if (!data.insert(id).second) return;
-    const auto found = operands.find(id);
-    if (found != operands.end())
-      for (BlockId operand : found->second) self(self, operand);
-  };
-  for (BlockId id : todo) follow(follow, id);
-  // Masks: what in them is neither a place nor a combination of places is data.
-  std::set<BlockId> seen;
-  const auto follow_mask = [&](auto&& self, BlockId id) -> void {
-    if (!seen.insert(id).second) return;
-    const auto found = defined.find(id);
-    if (found == defined.end()) {
-      follow(follow, id);
-      return;
-    }
+    if (inst.kind == BlockKind::kStore) roots_.insert(roots_.end(), uses.begin(), uses.end());
+    if (!inst.result) return;
+    operands_[inst.result] = std::move(uses);
+    defined_[inst.result] = &inst;
+  }
+
+  void follow(BlockId id) {
+    if (!data_.insert(id).second) return;
+    const auto found = operands_.find(id);
+    if (found == operands_.end()) return;
+    for (BlockId operand : found->second) follow(operand);
+  }
+
+  void follow_mask(BlockId id) {
+    if (!masks_.insert(id).second) return;
+    const auto found = defined_.find(id);
+    if (found == defined_.end()) return follow(id);
     const BlockInst& inst = *found->second;
-    const bool places = inst.kind == BlockKind::kIndex || inst.kind == BlockKind::kConst;
     const bool combines =
         inst.kind == BlockKind::kBroadcast ||
         (inst.kind == BlockKind::kOp &&
          (inst.op == BlockOp::kAndI || inst.op == BlockOp::kOrI || inst.op == BlockOp::kXorI));
-    if (places) {
+    if (inst.kind == BlockKind::kIndex || inst.kind == BlockKind::kConst) {
       std::vector<BlockId> scalars;
       add_scalars(inst.expr, scalars);
-      for (BlockId scalar : scalars) follow(follow, scalar);
+      for (BlockId scalar : scalars) follow(scalar);
     } else if (combines) {
       for (BlockId operand : inst.operands)
-        if (operand) self(self, operand);
+        if (operand) follow_mask(operand);
     } else {
-      follow(follow, id);
+      follow(id);
     }
-  };
-  bool grows = true;
-  while (grows) {
-    const size_t before = data.size();
-    for_each_inst(nest.body, [&](const BlockInst& inst) {
-      const bool used = !inst.result || data.count(inst.result);
-      if (used && inst.access.mask) follow_mask(follow_mask, inst.access.mask);
-    });
-    grows = data.size() != before;
   }
-  return data;
-}
+
+  const BlockNest& nest_;
+  std::vector<BlockId> roots_;
+  std::unordered_map<BlockId, std::vector<BlockId>> operands_;
+  std::unordered_map<BlockId, const BlockInst*> defined_;
+  std::set<BlockId> data_;
+  std::set<BlockId> masks_;
+};
+
+}  // namespace
+
+std::set<BlockId> data_values(const BlockNest& nest) { return DataValues(nest).found(); }
 
 }  // namespace jumar::tile::npu
