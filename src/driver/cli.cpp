@@ -135,9 +135,8 @@ void add_sim(CLI::App& app, SimArguments& arguments) {
                  "of the kernel: x.npy or 1000xf32 (zeros) for a pointer, else a number. None: list them");
   app.add_option("--grid", arguments.grid, "programs on the axes x, y and z")
       ->delimiter(',')
-      ->expected(1, 3)
       ->allow_extra_args(false)
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1 << 20));
   app.add_option("--kernel", arguments.kernel, "which kernel, of a file with several");
   app.add_option("--output", arguments.output, "where results go; {} becomes the argument's number");
   app.add_option("--threads", arguments.threads, "threads to run with; 0 means one for each processor")
