@@ -15,6 +15,8 @@
 #include "driver/run_command.h"
 #include "driver/sim_command.h"
 #include "driver/stages.h"
+#include "driver/targets_command.h"
+#include "driver/toolchain_cli.h"
 #include "import/pt2.h"
 #include "plan/binary.h"
 #include "support/files.h"
@@ -225,10 +227,24 @@ int options_command(const Options& options) {
   for (size_t k = 0; k < option_rows().size(); ++k) {
     const OptionRow& row = option_rows()[k];
     print(stdout, fmt::format("{} = {}\n    {} ({}; {}{})\n    {}\n", row.name, options.value_text(k),
-                              row.environment, option_type_name(row.type), allowed_text(row),
-                              row.affects_code ? "; affects code" : "", row.help));
+                              fmt::join(environment_variables(row), ", "), option_type_name(row.type),
+                              allowed_text(row), row.affects_code ? "; affects code" : "", row.help));
   }
   return 0;
+}
+
+int targets_command(const std::string& name_or_path) {
+  const Result<std::string> text = targets_text(name_or_path);
+  if (!text.ok()) return report(text.error());
+  print(stdout, *text);
+  return 0;
+}
+
+int toolchain_command(const ToolchainCli& toolchain, const Options& base) {
+  const Result<ToolchainCli::Outcome> outcome = toolchain.run(base);
+  if (!outcome.ok()) return report(outcome.error());
+  print(stdout, outcome->text);
+  return outcome->is_ok ? 0 : kFailed;
 }
 
 int cache_command(bool clear, const Options& options) {
@@ -293,6 +309,10 @@ int run(int argc, char** argv) {
   InspectArguments inspect_arguments;
   CLI::App& inspect_app = *app.add_subcommand("inspect", "tell what is in a package or an exported program");
   add_inspect(inspect_app, inspect_arguments);
+  std::string target_name;
+  CLI::App& targets_app = *app.add_subcommand("targets", "list the devices that kernels can be made for");
+  targets_app.add_option("target", target_name, "print all about this one: a name, or a path to a file");
+  const ToolchainCli toolchain(app);
   CLI::App& options_app = *app.add_subcommand("options", "list the options with their values here");
   CLI::App& cache_app = *app.add_subcommand("cache", "look after the cache on disk");
   cache_app.require_subcommand(1);
@@ -309,8 +329,10 @@ int run(int argc, char** argv) {
   }
   if (golden_app) return golden_command(golden_paths, bless);
   if (inspect_app) return inspect_command(inspect_arguments);
+  if (targets_app) return targets_command(target_name);
   const Result<Options> base = Options::from_environment(process_environment());
   if (!base.ok()) return report(base.error());
+  if (toolchain.is_wanted()) return toolchain_command(toolchain, *base);
   if (opt_app) return opt_command(opt_arguments, *base);
   if (compile_app) {
     const Status status = compile_command(compile_arguments, *base);

@@ -8,6 +8,7 @@
 #include "driver/canonical.h"
 #include "driver/compile_graph.h"
 #include "driver/entry.h"
+#include "driver/npu_compile.h"
 #include "driver/stages.h"
 #include "runtime/native/onednn.h"
 #include "support/files.h"
@@ -56,6 +57,8 @@ struct Context::Job {
   const Running& running;
   const jit::CpuTarget& target;
   const Store* store;  // null: no cache
+  const Device* device;  // null: kernels are for the processor
+  const toolchain::Toolchain* tools;  // of the device
   Report report;
   CanonicalGraph canonical;
   Hash128 key;
@@ -118,14 +121,23 @@ Result<runtime::Engine> Context::engine(const Job& job) {
 
 Result<std::shared_ptr<const CompiledGraph>> Context::compile(std::string_view text, const Options& options,
                                                               const Running& running) {
-  JUMAR_ASSIGN(const jit::CpuTarget target, target_of(options, true));
+  JUMAR_ASSIGN(const std::optional<Device> device, device_of(options));
+  JUMAR_ASSIGN(const jit::CpuTarget target, device ? jit::host_cpu_target() : target_of(options, true));
+  std::optional<toolchain::Toolchain> tools;
+  if (device) {
+    warn_once(device->warnings);
+    JUMAR_ASSIGN(tools, needed_toolchain(options, device->target));
+  }
   const std::shared_ptr<const Store> store = this->store(options);
-  Job job{text, options, running, target, store.get(), {}, {}, {}, {}, {}, std::make_shared<CompiledGraph>()};
+  Job job{text,   options, running, target, store.get(), device ? &*device : nullptr, tools ? &*tools : nullptr,
+          Report(), {},    {},      {},     {},          std::make_shared<CompiledGraph>()};
   std::optional<std::string> kept;
   if (store != nullptr) {
     const StageTimer timer(job.report, "look up");
     job.canonical = canonical_graph(text);
-    job.key = hash_of(fmt::format("graph\n{}\n{}\n{}\n{}", build_id(), options.code_text(), target.text(),
+    const std::string made_for =
+        device ? target::write_target(device->target) + tools->identity() : target.text();
+    job.key = hash_of(fmt::format("graph\n{}\n{}\n{}\n{}", build_id(), options.code_text(), made_for,
                                   job.canonical.text));
     kept = store->get(kStoreKind, job.key);
   }
@@ -153,15 +165,13 @@ Status Context::build(Job& job) {
   Stages stages(job.options, job.report, dumps);
   JUMAR_ASSIGN(graph::Graph graph, stages.read(job.text, "<graph>"));
   JUMAR_RETURN_IF_ERROR(stages.optimize(graph));
-  JUMAR_ASSIGN(CompiledParts parts,
-               compile_graph(stages, graph, job.target, job.options, job.store, job.report));
-  job.entry.kernels = std::move(parts.kernels);
-  job.plan = std::move(parts.plan);
+  JUMAR_RETURN_IF_ERROR(job.device != nullptr ? build_for_device(job, stages, graph)
+                                              : build_for_cpu(job, stages, graph));
   job.entry.plan_text = plan::write_plan(*job.plan);
   job.entry.report_body = json_body(job.report);
   {
     const StageTimer timer(job.report, "load");
-    JUMAR_ASSIGN(job.graph->kernels_, library_.load(job.entry.kernels));
+    JUMAR_RETURN_IF_ERROR(load_kernels(job));
   }
   if (job.store != nullptr) {
     const StageTimer timer(job.report, "save");
@@ -171,16 +181,52 @@ Status Context::build(Job& job) {
   return {};
 }
 
+Status Context::build_for_cpu(Job& job, Stages& stages, const graph::Graph& graph) {
+  JUMAR_ASSIGN(CompiledParts parts,
+               compile_graph(stages, graph, job.target, job.options, job.store, job.report));
+  job.entry.kernels = std::move(parts.kernels);
+  job.plan = std::move(parts.plan);
+  return {};
+}
+
+// The code of a kernel is its linalg text, which the simulator takes.
+Status Context::build_for_device(Job& job, Stages& stages, const graph::Graph& graph) {
+  NpuOptions options;
+  options.toolchain_threads = static_cast<int>(job.options.toolchain_threads());
+  options.store = job.store;
+  JUMAR_ASSIGN(NpuParts parts, compile_for_npu(stages, graph, *job.device, job.tools, options, job.report));
+  for (NpuKernel& kernel : parts.kernels.kernels) {
+    const std::string& linalg = kernel.linalg();
+    job.entry.kernels.push_back({kernel.name, hash_of("linalg\n" + linalg), linalg});
+  }
+  job.plan = std::move(parts.plan);
+  return {};
+}
+
+Status Context::load_kernels(Job& job) {
+  if (job.device != nullptr) {
+    JUMAR_ASSIGN(job.graph->sim_kernels_, sim_library_.load(job.entry.kernels, job.options));
+  } else {
+    JUMAR_ASSIGN(job.graph->kernels_, library_.load(job.entry.kernels));
+  }
+  return {};
+}
+
+void Context::warn_once(const std::vector<std::string>& warnings) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const std::string& warning : warnings)
+    if (warned_.insert(warning).second) print("jumar: " + warning + "\n");
+}
+
 Status Context::load_entry(Job& job, std::string_view bytes) {
   const StageTimer timer(job.report, "load");
   std::optional<GraphEntry> entry = entry_from_bytes(bytes);
   if (!entry) return diagnostic("input", "it has another form");
   JUMAR_ASSIGN(plan::Plan plan, plan::read_plan(entry->plan_text, "<cache>"));
   rename_inputs(plan, job.canonical.input_names);
-  JUMAR_ASSIGN(job.graph->kernels_, library_.load(entry->kernels));
   job.plan = std::move(plan);
   job.entry = std::move(*entry);
-  return {};
+  return load_kernels(job);
 }
 
 // The plan is kept beside the program: for operators that fail, and where there can be no program.
@@ -200,9 +246,17 @@ Status Context::finish(Job& job) {
   CompiledGraph& graph = *job.graph;
   {
     const StageTimer timer(job.report, "prepare");
-    const runtime::KernelTable table = [&](std::string_view name) { return graph.kernels_.find(name); };
+    const bool is_simulated = job.device != nullptr;
+    const runtime::KernelTable table = [&](std::string_view name) {
+      return is_simulated ? graph.sim_kernels_.find(name) : graph.kernels_.find(name);
+    };
     if (!job.running.without_libtorch) graph.torch_ = torch();
     JUMAR_ASSIGN(runtime::Engine engine, this->engine(job));
+    if (is_simulated) {
+      engine.cores = std::make_shared<const runtime::Cores>(
+          runtime::CoreCounts{job.device->limit.cube_cores, job.device->limit.vector_cores});
+      engine.fault_text = graph.sim_kernels_.fault_texts();
+    }
     graph.plan_text_ = job.entry.plan_text;
     if (job.options.cpp_wrapper()) make_program(job, engine);
     JUMAR_ASSIGN(graph.plan_, runtime::PreparedPlan::prepare(std::move(*job.plan), table, std::move(engine)));

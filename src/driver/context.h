@@ -13,11 +13,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "driver/cpp_program.h"
 #include "driver/kernels.h"
+#include "driver/sim_kernels.h"
+#include "graph/graph.h"
 #include "driver/store.h"
 #include "runtime/executor.h"
 #include "runtime/native/provider.h"
@@ -25,6 +28,8 @@
 #include "support/options.h"
 
 namespace jumar::driver {
+
+class Stages;
 
 // How a compiled graph is going to be run.
 struct Running {
@@ -50,6 +55,7 @@ class CompiledGraph {
   // Declared first: they outlive the plan that uses them.
   std::shared_ptr<const runtime::torch::Api> torch_;
   LoadedKernels kernels_;
+  SimKernels sim_kernels_;  // of a device, in place of those
   std::shared_ptr<const runtime::PreparedPlan> plan_;
   std::shared_ptr<const CppProgram> program_;  // null: the plan is executed
   std::string plan_text_;
@@ -76,17 +82,23 @@ class Context {
   Result<std::shared_ptr<const runtime::native::Provider>> provider(const Options& options, int threads);
   Result<runtime::Engine> engine(const Job& job);
   Status build(Job& job);
+  Status build_for_cpu(Job& job, Stages& stages, const graph::Graph& graph);
+  Status build_for_device(Job& job, Stages& stages, const graph::Graph& graph);
+  Status load_kernels(Job& job);
+  void warn_once(const std::vector<std::string>& warnings);
   Status load_entry(Job& job, std::string_view entry);
   void make_program(Job& job, const runtime::Engine& engine);
   Status finish(Job& job);
 
   Options options_;
   KernelLibrary library_;
+  SimKernelCache sim_library_;
   std::mutex mutex_;  // guards the members below
   std::shared_ptr<const runtime::torch::Api> torch_;
   std::map<int64_t, std::shared_ptr<runtime::Pool>> pools_;
   std::map<int, std::shared_ptr<const runtime::native::Provider>> providers_;  // by their threads
   std::map<std::pair<std::string, int64_t>, std::shared_ptr<const Store>> stores_;
+  std::set<std::string> warned_;
 };
 
 // Saves what a compilation that hit a bug was given; gives the file's path, or "" when nothing can be

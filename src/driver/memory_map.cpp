@@ -82,7 +82,7 @@ class Mapper {
 
   void visit(const plan::BindStep& bind) {
     if (plan::is_entry_bind(plan_, bind)) return;
-    if (bind.source >= plan::BindStep::Source::kItem) settle();
+    if (bind.source == plan::BindStep::Source::kItem || bind.of_number()) settle();
     use(bind.tensor);
   }
   void visit(const plan::LaunchStep& launch) {

@@ -6,15 +6,17 @@
 #include "driver/build_id.h"
 #include "driver/html_report.h"
 #include "driver/jit/kernel_module.h"
+#include "driver/npu_compile.h"
 #include "driver/stages.h"
 #include "emit/host/emit_cpp.h"
+#include "emit/triton/emit_triton.h"
 #include "plan/binary.h"
 
 namespace jumar::driver {
 namespace {
 
-constexpr std::array<std::string_view, 8> kLevels = {"graph", "loop", "fused", "tiled",
-                                                     "llvm",  "asm",  "plan",  "cpp"};
+constexpr std::array<std::string_view, 10> kLevels = {"graph", "loop", "fused", "tiled", "llvm",
+                                                      "asm",   "plan", "cpp",   "ttir",  "triton"};
 constexpr std::string_view kOptionMark = "# OPTION: ";
 
 Result<Level> level_of(std::string_view text, const std::string& file) {
@@ -57,7 +59,14 @@ class Run {
                                           : stages_.optimize(graph));
     if (request_.html) return page(graph);
     if (request_.to == Level::kGraph) return out_ + graph::write_graph(graph);
-    JUMAR_ASSIGN(loop::Program program, stages_.lower(graph));
+    JUMAR_ASSIGN(const std::optional<Device> device, device_of(options_));
+    if (device && request_.to > Level::kFused) {
+      JUMAR_ASSIGN(NpuParts parts, compile_for_npu(stages_, graph, *device, nullptr, {}, report_));
+      if (request_.to == Level::kPlan) return written(std::move(parts.plan));
+      return device_kernels(parts.program, parts.kernels);
+    }
+    JUMAR_ASSIGN(loop::Program program,
+                 device ? lowered_for_npu(stages_, graph, *device) : stages_.lower(graph));
     return loops(std::move(program), Level::kLoop);
   }
 
@@ -86,6 +95,11 @@ class Run {
     if (request_.to == Level::kLoop) return out_ + loop::write_program(program);
     if (from < Level::kFused) stages_.fuse(program);
     if (request_.to == Level::kFused) return out_ + loop::write_program(program);
+    JUMAR_ASSIGN(const std::optional<Device> device, device_of(options_));
+    if (device) return on_device(program, *device);
+    if (request_.to >= Level::kTtir)
+      return diagnostic("option", "{} is made for a device: name one with option target",
+                        kLevels[static_cast<size_t>(request_.to)]);
     JUMAR_ASSIGN(const jit::CpuTarget target, target_of(options_, false));
     if (from < Level::kTiled) stages_.tile(program, target);
     if (from == Level::kTiled) stages_.note_items(program);
@@ -97,6 +111,41 @@ class Run {
       jit::KernelModule module(codegen, program, *source.kernel, source.name);
       out_ += fmt::format("# kernel @{}\n", source.name);
       out_ += request_.to == Level::kLlvm ? module.optimized_ir(codegen) : module.assembly(codegen);
+    }
+    return out_;
+  }
+
+  // From a fused program, by whoever wrote it: what the device can't run is an error here.
+  Result<std::string> on_device(loop::Program& program, const Device& device) {
+    JUMAR_ASSIGN(const NpuKernels made, npu_kernels(program, device.target, nullptr, {}));
+    if (!made.refused.empty()) {
+      const auto& [name, reason] = *made.refused.begin();
+      return diagnostic("unsupported", "kernel {} can't be made for {}: {}", name, device.target.name, reason);
+    }
+    if (request_.to != Level::kPlan) return device_kernels(program, made);
+    std::vector<emit::host::KernelLaunch> launches;
+    for (const NpuKernel& kernel : made.kernels) launches.push_back(npu_launch(program, kernel));
+    stages_.note_items(program);
+    return written(stages_.plan(program, launches));
+  }
+
+  Result<std::string> device_kernels(const loop::Program& program, const NpuKernels& made) {
+    for (const NpuKernel& kernel : made.kernels) {
+      switch (request_.to) {
+        case Level::kTiled:
+          out_ += tiling_text(kernel);
+          break;
+        case Level::kTtir:
+          out_ += fmt::format("// kernel @{}\n{}", kernel.name, kernel.ttir);
+          break;
+        case Level::kTriton:
+          out_ += fmt::format("# kernel @{}\n{}", kernel.name,
+                              emit::triton::emit_triton(program, kernel.choice.kernel));
+          break;
+        default:
+          return diagnostic("option", "there is no {} of kernels for a device",
+                            kLevels[static_cast<size_t>(request_.to)]);
+      }
     }
     return out_;
   }

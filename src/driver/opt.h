@@ -20,7 +20,8 @@
 
 namespace jumar::driver {
 
-enum class Level : uint8_t { kGraph, kLoop, kFused, kTiled, kLlvm, kAsm, kPlan, kCpp };
+// kTtir and kTriton are for devices (option target), kLlvm, kAsm and kCpp for processors.
+enum class Level : uint8_t { kGraph, kLoop, kFused, kTiled, kLlvm, kAsm, kPlan, kCpp, kTtir, kTriton };
 
 std::optional<Level> level_from_name(std::string_view name);
 std::vector<std::string> level_names();

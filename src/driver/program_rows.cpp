@@ -89,7 +89,7 @@ class Rows {
       case Kind::kCall: {
         const auto* bind = std::get_if<plan::BindStep>(&step);
         return std::holds_alternative<plan::CallStep>(step) ||
-               (bind != nullptr && bind->source >= plan::BindStep::Source::kItem);
+               (bind != nullptr && (bind->source == plan::BindStep::Source::kItem || bind->of_number()));
       }
       case Kind::kPython:
         return std::holds_alternative<plan::PythonStep>(step);

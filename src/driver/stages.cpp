@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "driver/device.h"
 #include "emit/cpu/signature.h"
 #include "emit/host/emit_plan.h"
 #include "fuse/fuse.h"
@@ -82,6 +83,10 @@ std::string pass_list() {
 bool calls_libtorch(const Options& options) { return options.provider() == kTorch; }
 
 Result<jit::CpuTarget> target_of(const Options& options, bool must_run) {
+  JUMAR_ASSIGN(const std::optional<Device> device, device_of(options));
+  if (device)
+    return diagnostic("unsupported", "{} is '{}', for which this command makes no kernels",
+                      options.source("target"), options.target());
   JUMAR_ASSIGN(jit::CpuTarget target, jit::cpu_target(options.cpu()));
   if (!must_run || options.cpu() == "host") return target;
   JUMAR_ASSIGN(const jit::CpuTarget host, jit::host_cpu_target());
@@ -125,21 +130,26 @@ Status Stages::run_passes(graph::Graph& graph, const std::vector<std::string>& n
   return {};
 }
 
-Result<loop::Program> Stages::lower(const graph::Graph& graph) {
+Result<loop::Program> Stages::lower(const graph::Graph& graph, const LowerFor& how) {
   const StageTimer timer(report_, "lower");
   loop::LowerOptions options;
   options.strict = options_.emulate_precision_casts();
   options.call = called_ops(options_, graph);
+  options.call_kernels = how.call_kernels;
+  options.refuses = how.refuses;
+  options.has_f64 = how.has_f64;
   JUMAR_ASSIGN(loop::Program program, loop::lower(graph, options));
   check_stage(loop::verify(program), "lower");
   dumps_.after("lower", [&] { return loop::write_program(program); });
   return program;
 }
 
-void Stages::fuse(loop::Program& program) {
+std::map<std::string, std::set<std::string>> Stages::fuse(loop::Program& program,
+                                                          const std::set<std::string>& apart) {
   const StageTimer timer(report_, "fuse");
   fuse::FuseOptions options;
   options.max_fusions = static_cast<uint32_t>(options_.max_fusions());
+  options.apart = apart;
   fuse::FuseReport fusions;
   fuse::fuse(program, options, fusions);
   check_stage(loop::verify(program), "fuse");
@@ -147,10 +157,12 @@ void Stages::fuse(loop::Program& program) {
   report_.merged = fusions.merged;
   report_.siblings = fusions.siblings;
   report_.joined = fusions.joined;
+  report_.refusals.clear();
   for (const fuse::Refusal& refusal : fusions.refusals) {
     report_.refusals.push_back({refusal.producer, refusal.consumer, refusal.reason});
   }
   dumps_.after("fuse", [&] { return loop::write_program(program); });
+  return std::move(fusions.members);
 }
 
 void Stages::tile(loop::Program& program, const jit::CpuTarget& target) {
@@ -187,7 +199,6 @@ void Stages::note_items(const loop::Program& program) {
 }
 
 plan::Plan Stages::plan(const loop::Program& program, const DistinctKernels& kernels) {
-  const StageTimer timer(report_, "plan");
   std::vector<emit::host::KernelLaunch> launches;
   for (const loop::Item& item : program.items) {
     const auto* kernel = std::get_if<loop::Kernel>(&item);
@@ -199,6 +210,11 @@ plan::Plan Stages::plan(const loop::Program& program, const DistinctKernels& ker
     launches.push_back(
         {name, std::move(s.buffers), std::move(s.ints), std::move(s.numbers), s.checks, std::move(s.phases)});
   }
+  return plan(program, launches);
+}
+
+plan::Plan Stages::plan(const loop::Program& program, std::span<const emit::host::KernelLaunch> launches) {
+  const StageTimer timer(report_, "plan");
   plan::Plan plan = emit::host::emit_plan(program, launches);
   check_stage(plan::verify(plan), "plan");
   dumps_.after("plan", [&] { return plan::write_plan(plan); });

@@ -13,12 +13,17 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "driver/jit/cpu_target.h"
 #include "driver/kernels.h"
 #include "driver/report.h"
+#include "emit/host/emit_plan.h"
 #include "graph/graph.h"
 #include "loop/loop.h"
 #include "plan/plan.h"
@@ -65,10 +70,20 @@ class Stages {
   Status optimize(graph::Graph& graph);
   // Runs the named passes, in order; an unknown name is an "option" diagnostic.
   Status run_passes(graph::Graph& graph, const std::vector<std::string>& names);
-  Result<loop::Program> lower(const graph::Graph& graph);
-  void fuse(loop::Program& program);
+  // What a target adds to lowering: loop::LowerOptions says what these are.
+  struct LowerFor {
+    std::map<std::string, std::string> call_kernels;
+    bool has_f64 = true;
+    std::function<std::optional<std::string>(const loop::Program&, const loop::Kernel&)> refuses;
+  };
+  Result<loop::Program> lower(const graph::Graph& graph) { return lower(graph, {}); }
+  Result<loop::Program> lower(const graph::Graph& graph, const LowerFor& how);
+  // Kernels of `apart` are left alone. For each kernel afterwards: those from before that are in it.
+  std::map<std::string, std::set<std::string>> fuse(loop::Program& program,
+                                                    const std::set<std::string>& apart = {});
   void tile(loop::Program& program, const jit::CpuTarget& target);
   plan::Plan plan(const loop::Program& program, const DistinctKernels& kernels);
+  plan::Plan plan(const loop::Program& program, std::span<const emit::host::KernelLaunch> launches);
   // Adds the program's kernels and calls to the report; tile() does it.
   void note_items(const loop::Program& program);
 

@@ -33,6 +33,7 @@ class Fusion {
   Fusion(loop::Program& program, const FuseOptions& options, FuseReport& report)
       : context_{program, options}, program_(program), report_(report), dependence_(program) {
     context_.written_in_parts = dependence_.written_in_parts();
+    for (const Group& group : dependence_.groups) members_.push_back({group.name});
   }
 
   void run() {
@@ -43,7 +44,11 @@ class Fusion {
     for (uint32_t k = 0; k < dependence_.groups.size(); ++k) clean(GroupId(k));
     drop_unread();
     join_neighbours();
-    for (GroupId id : dependence_.ordered()) program_.items.push_back(std::move(dependence_.groups[id].item));
+    for (GroupId id : dependence_.ordered()) {
+      if (const loop::Kernel* kernel = dependence_.groups[id].kernel())
+        report_.members[kernel->name] = std::move(members_[id.index()]);
+      program_.items.push_back(std::move(dependence_.groups[id].item));
+    }
     drop_unused_buffers(program_);
   }
 
@@ -53,9 +58,11 @@ class Fusion {
            context_.options.max_fusions;
   }
 
-  // The only nest of a live kernel. What is phased has been joined already and is left alone.
+  bool is_apart(GroupId id) const { return context_.options.apart.contains(dependence_.groups[id].name); }
+
+  // The only nest of a live kernel that may be fused. What is phased has been joined already and is left alone.
   loop::Nest* single_nest(GroupId id) {
-    if (!id.valid() || !dependence_.groups[id].alive) return nullptr;
+    if (!id.valid() || !dependence_.groups[id].alive || is_apart(id)) return nullptr;
     loop::Kernel* kernel = dependence_.groups[id].kernel();
     return kernel && !kernel->is_phased && kernel->nests.size() == 1 ? &kernel->nests[0] : nullptr;
   }
@@ -69,7 +76,7 @@ class Fusion {
 
   void inline_into(GroupId consumer) {
     loop::Kernel* kernel = dependence_.groups[consumer].kernel();
-    if (!kernel || kernel->is_phased) return;
+    if (!kernel || kernel->is_phased || is_apart(consumer)) return;
     bool changed = false;
     for (loop::Nest& nest : kernel->nests) {
       std::set<BufferId> loaded;
@@ -85,6 +92,7 @@ class Fusion {
         ++report_.inlined;
         changed = true;
         take_origin(*kernel, *dependence_.groups[producer].kernel());
+        add_members(consumer, producer);
       }
     }
     if (changed) dependence_.refresh(consumer);
@@ -187,6 +195,7 @@ class Fusion {
     take_origin(kernel, *dependence_.groups[from].kernel());
     kernel.nests = {std::move(nest)};
     dependence_.merge(into, from, std::move(kernel));
+    add_members(into, from);
     settle(into);
   }
 
@@ -208,6 +217,10 @@ class Fusion {
     for (GroupId reader : dependence_.readers(buffer))
       if (reader != a && reader != b) return true;
     return false;
+  }
+
+  void add_members(GroupId into, GroupId from) {
+    members_[into.index()].insert(members_[from.index()].begin(), members_[from.index()].end());
   }
 
   static void take_origin(loop::Kernel& into, const loop::Kernel& from) {
@@ -276,7 +289,8 @@ class Fusion {
   // Only nests whose units are alike: threads get equal numbers of them.
   bool is_joinable(GroupId id) {
     const loop::Kernel* kernel = dependence_.groups[id].alive ? dependence_.groups[id].kernel() : nullptr;
-    if (!kernel || kernel->is_phased || !std::ranges::all_of(kernel->nests, is_pointwise)) return false;
+    if (!kernel || kernel->is_phased || is_apart(id)) return false;
+    if (!std::ranges::all_of(kernel->nests, is_pointwise)) return false;
     return std::ranges::none_of(dependence_.groups[id].writes,
                                 [&](BufferId b) { return context_.written_in_parts.contains(b); });
   }
@@ -300,6 +314,7 @@ class Fusion {
     take_origin(kernel, other);
     std::ranges::move(other.nests, std::back_inserter(kernel.nests));
     dependence_.merge(into, from, std::move(kernel));
+    add_members(into, from);
     ++report_.joined;
   }
 
@@ -353,6 +368,7 @@ class Fusion {
   loop::Program& program_;
   FuseReport& report_;
   Dependence dependence_;
+  std::vector<std::set<std::string>> members_;  // by group: kernels, as before fusion, that are in it
 };
 
 }  // namespace

@@ -16,6 +16,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,8 @@ struct FuseOptions {
   int64_t max_local_bytes = 32 * 1024;
   // A merged body beyond this many lines is refused: registers and compile time.
   uint32_t max_lines = 600;
+  // Kernels, as before fusion, that stay by themselves.
+  std::set<std::string> apart = {};
 };
 
 struct Refusal {
@@ -44,6 +48,8 @@ struct FuseReport {
   uint32_t siblings = 0;
   uint32_t joined = 0;
   std::vector<Refusal> refusals;
+  // For each kernel of the fused program, by its name: the kernels, as before fusion, that are in it.
+  std::map<std::string, std::set<std::string>> members;
 };
 
 // The program must verify; it verifies afterwards.

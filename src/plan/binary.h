@@ -9,7 +9,8 @@
 // that are bounded by their number. A plan that was read still has to be verified, like one read from text.
 //
 // A change of the layout that an older reader would misread raises the major version, and a reader refuses
-// majors above its own. A minor version only adds sections, which older readers skip.
+// majors above its own. A minor version only adds sections, which older readers skip, and kinds of what there
+// was, with which they refuse the plans that have such.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ static_assert(std::endian::native == std::endian::little, "binary plans are read
 
 inline constexpr std::string_view kMagic = "JUMARPLN";
 inline constexpr uint32_t kMajor = 1;
-inline constexpr uint32_t kMinor = 0;
+inline constexpr uint32_t kMinor = 1;  // 1: bind steps of cores
 inline constexpr size_t kHeaderBytes = 32;
 inline constexpr size_t kSectionRowBytes = 24;
 inline constexpr size_t kAlignmentBytes = 8;
@@ -64,9 +64,10 @@ inline constexpr std::array<sym::SymbolKind, 4> kSymbolKinds = {
 inline constexpr std::array<Storage, 6> kStorages = {Storage::kInput,  Storage::kParameter, Storage::kArena,
                                                      Storage::kOutput, Storage::kResult,    Storage::kView};
 inline constexpr std::array<NumberKind, 2> kNumberKinds = {NumberKind::kFloat, NumberKind::kBool};
-inline constexpr std::array<BindStep::Source, 7> kSources = {
-    BindStep::Source::kSize, BindStep::Source::kStride, BindStep::Source::kItem, BindStep::Source::kFloor,
-    BindStep::Source::kCeil, BindStep::Source::kTrunc,  BindStep::Source::kRound};
+inline constexpr std::array<BindStep::Source, 9> kSources = {
+    BindStep::Source::kSize,  BindStep::Source::kStride,    BindStep::Source::kItem,
+    BindStep::Source::kFloor, BindStep::Source::kCeil,      BindStep::Source::kTrunc,
+    BindStep::Source::kRound, BindStep::Source::kCubeCores, BindStep::Source::kVectorCores};
 inline constexpr std::array<WordArg::Kind, 4> kWordKinds = {
     WordArg::Kind::kDType, WordArg::Kind::kLayout, WordArg::Kind::kMemoryFormat, WordArg::Kind::kDevice};
 

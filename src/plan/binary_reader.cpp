@@ -250,10 +250,10 @@ class Reader {
       expect_nothing();
     const bool is_known = !in_.failed() && has_dim;
     step.dim = in_.below(is_known ? plan_.tensors[step.tensor].type.rank() : 1, "dimension");
-    if (step.of_tensor())
-      expect_nothing();
-    else
+    if (step.of_number())
       step.number = number_id();
+    else
+      expect_nothing();
     return step;
   }
 

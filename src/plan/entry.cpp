@@ -7,10 +7,19 @@ namespace {
 
 using sym::Expr;
 
-std::string place_text(const Plan& plan, const EntryBinding& row) {
-  if (row.source == EntryBinding::Source::kInt) return fmt::format("input {}", row.input);
-  return fmt::format("{}(%{}, {})", row.source == EntryBinding::Source::kSize ? "size" : "stride",
-                     plan.tensors[row.tensor].name, row.dim);
+EntryBinding::Source entry_source(BindStep::Source source) {
+  switch (source) {
+    case BindStep::Source::kSize:
+      return EntryBinding::Source::kSize;
+    case BindStep::Source::kStride:
+      return EntryBinding::Source::kStride;
+    case BindStep::Source::kCubeCores:
+      return EntryBinding::Source::kCubeCores;
+    case BindStep::Source::kVectorCores:
+      return EntryBinding::Source::kVectorCores;
+    default:
+      CHECK(false, "such a bind step is none of the entry");
+  }
 }
 
 std::vector<EntryBinding> candidates(const Plan& plan) {
@@ -25,10 +34,9 @@ std::vector<EntryBinding> candidates(const Plan& plan) {
     const BindStep* bind = std::get_if<BindStep>(&step.data);
     if (!bind || !is_entry_bind(plan, *bind)) continue;
     EntryBinding row;
-    row.source =
-        bind->source == BindStep::Source::kSize ? EntryBinding::Source::kSize : EntryBinding::Source::kStride;
+    row.source = entry_source(bind->source);
     row.tensor = bind->tensor;
-    row.input = plan.tensors[bind->tensor].index;
+    if (!bind->of_cores()) row.input = plan.tensors[bind->tensor].index;
     row.dim = bind->dim;
     row.expr = bind->symbol;
     rows.push_back(row);
@@ -59,7 +67,24 @@ Result<bool> solve(const Plan& plan, EntryBinding& row, std::unordered_set<Expr>
 
 }  // namespace
 
+std::string place_text(const Plan& plan, const EntryBinding& binding) {
+  switch (binding.source) {
+    case EntryBinding::Source::kInt:
+      return fmt::format("input {}", binding.input);
+    case EntryBinding::Source::kSize:
+      return fmt::format("size(%{}, {})", plan.tensors[binding.tensor].name, binding.dim);
+    case EntryBinding::Source::kStride:
+      return fmt::format("stride(%{}, {})", plan.tensors[binding.tensor].name, binding.dim);
+    case EntryBinding::Source::kCubeCores:
+      return "cores(cube)";
+    case EntryBinding::Source::kVectorCores:
+      return "cores(vector)";
+  }
+  return {};
+}
+
 bool is_entry_bind(const Plan& plan, const BindStep& bind) {
+  if (bind.of_cores()) return true;
   if ((bind.source != BindStep::Source::kSize && bind.source != BindStep::Source::kStride) || !bind.tensor ||
       bind.tensor.index() >= plan.tensors.size())
     return false;

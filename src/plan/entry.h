@@ -1,5 +1,5 @@
-// What a call knows before its first step: the symbols that int inputs and binds of sizes and strides of
-// inputs give, in an order in which they can be computed.
+// What a call knows before its first step: the symbols that int inputs, binds of sizes and strides of
+// inputs, and binds of a device's cores give, in an order in which they can be computed.
 //
 //   %n: int(2*s0) = input 0          ->  s0 = (input 0 - 0) / 2
 //   bind s0 + s1 = size(%x, 1)       ->  s1 = size 1 of %x - s0
@@ -16,8 +16,8 @@
 namespace jumar::plan {
 
 struct EntryBinding {
-  enum class Source : uint8_t { kInt, kSize, kStride } source = Source::kInt;
-  uint32_t input = 0;  // position among the call's inputs
+  enum class Source : uint8_t { kInt, kSize, kStride, kCubeCores, kVectorCores } source = Source::kInt;
+  uint32_t input = 0;  // position among the call's inputs; not of cores
   uint32_t dim = 0;    // of kSize and kStride
   TensorId tensor;     // of kSize and kStride
   sym::Expr expr;      // what the number there must equal
@@ -25,7 +25,12 @@ struct EntryBinding {
   sym::Expr symbol;
   sym::Expr coefficient;
   sym::Expr rest;
+
+  bool of_cores() const { return source >= Source::kCubeCores; }
 };
+
+// "input 2", "size(%x, 0)", "cores(vector)".
+std::string place_text(const Plan& plan, const EntryBinding& binding);
 
 bool is_entry_bind(const Plan& plan, const BindStep& bind);
 

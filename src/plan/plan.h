@@ -17,7 +17,7 @@
 // from: a call's input, the call's arena (planned, shared by buffers whose lifetimes do not meet), a fresh
 // output, a called op's result, or a view of another tensor. Sizes, offsets and launch arguments are sym
 // expressions of the plan's symbols, which steps bind in order: from int inputs, sizes and strides of inputs,
-// and results of calls.
+// a device's cores, and results of calls.
 //
 // Executing it never reads or writes outside a tensor: inputs are checked against their types before the
 // first step that reads memory, and arena sizes are computed from the same expressions as the launches.
@@ -80,15 +80,29 @@ using SchemaArg = ir::SchemaArg;
 using Schema = ir::Schema;
 
 // symbol = size(%t, k) | stride(%t, k) | item(%t) | floor(%f) | ceil(%f) | trunc(%f) | round(%f)
+//        | cores(cube) | cores(vector)
 //
-// `symbol` may be an expression that is linear in one symbol not bound yet.
+// `symbol` may be an expression that is linear in one symbol not bound yet. Counts of cores are those that
+// launches may use when the call begins.
 struct BindStep {
-  enum class Source : uint8_t { kSize, kStride, kItem, kFloor, kCeil, kTrunc, kRound } source = Source::kSize;
+  enum class Source : uint8_t {
+    kSize,
+    kStride,
+    kItem,
+    kFloor,
+    kCeil,
+    kTrunc,
+    kRound,
+    kCubeCores,
+    kVectorCores
+  } source = Source::kSize;
   sym::Expr symbol;
   TensorId tensor;  // of kSize, kStride and kItem
   uint32_t dim = 0;
   NumberId number;  // of the roundings
   bool of_tensor() const { return source <= Source::kItem; }
+  bool of_number() const { return source >= Source::kFloor && source <= Source::kRound; }
+  bool of_cores() const { return source >= Source::kCubeCores; }
 };
 
 // Work units of a launch that may run at once; they are split over threads, at least `grain` to a thread.

@@ -220,6 +220,12 @@ class Reader {
     BindStep step;
     JUMAR_ASSIGN(step.symbol, expr());
     JUMAR_RETURN_IF_ERROR(lexer_.expect_punct("="));
+    if (lexer_.accept_word("cores")) {
+      JUMAR_RETURN_IF_ERROR(lexer_.expect_punct("("));
+      JUMAR_ASSIGN(step.source, core_kind());
+      JUMAR_RETURN_IF_ERROR(lexer_.expect_punct(")"));
+      return StepData(std::move(step));
+    }
     JUMAR_ASSIGN(step.source, bind_source());
     JUMAR_RETURN_IF_ERROR(lexer_.expect_punct("("));
     if (!step.of_tensor()) {
@@ -243,7 +249,13 @@ class Reader {
   Result<BindStep::Source> bind_source() {
     for (const auto& [source, name] : kBindSources)
       if (lexer_.accept_word(name)) return source;
-    return lexer_.expected("'size', 'stride', 'item', 'floor', 'ceil', 'trunc' or 'round'");
+    return lexer_.expected("'size', 'stride', 'item', 'floor', 'ceil', 'trunc', 'round' or 'cores'");
+  }
+
+  Result<BindStep::Source> core_kind() {
+    for (const auto& [source, name] : kCoreKinds)
+      if (lexer_.accept_word(name)) return source;
+    return lexer_.expected("'cube' or 'vector'");
   }
 
   // launch @k0(%t, %y; 2*s0; %f) checks_indices units s0 grain 1 then units 2 grain 1

@@ -192,6 +192,7 @@ class Verifier {
   }
 
   Status step(const BindStep& bind) {
+    if (bind.of_cores()) return {};
     if (is_entry_bind(plan_, bind)) return dimension(bind);
     if (!bind.of_tensor()) {
       JUMAR_RETURN_IF_ERROR(used(bind.number));

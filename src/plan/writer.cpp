@@ -104,6 +104,8 @@ class Writer {
   }
 
   std::string step_text(const BindStep& step) const {
+    for (const auto& [kind, word] : kCoreKinds)
+      if (kind == step.source) return fmt::format("bind {} = cores({})", sym::text(step.symbol), word);
     std::string_view source;
     for (const auto& [kind, word] : kBindSources)
       if (kind == step.source) source = word;

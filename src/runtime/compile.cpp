@@ -48,6 +48,9 @@ class Compiler {
   Status stages() {
     JUMAR_ASSIGN(std::vector<plan::EntryBinding> rows, plan::entry_bindings(plan_));
     for (plan::EntryBinding& row : rows) {
+      if (row.of_cores() && !code_->engine.cores && !is_description())
+        return diagnostic("target", "the plan asks for {}, but no target is set that has cores",
+                          plan::place_text(plan_, row));
       EntryCode entry;
       entry.source = row.source;
       entry.input = row.input;

@@ -15,6 +15,7 @@
 // and called operators need a provider (`Engine::native`, docs/native.md) or a HostCalls.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "plan/plan.h"
+#include "runtime/cores.h"
 #include "runtime/dlpack.h"
 #include "runtime/pool.h"
 #include "runtime/tensor_view.h"
@@ -48,6 +50,8 @@ struct IndexStatus {
   int64_t flag = 0;
   int64_t index = 0;
   int64_t size = 0;
+  // What else kernels have to say for which Engine::fault_text makes the message.
+  std::array<int64_t, 7> more{};
 };
 
 struct InputValue {
@@ -97,6 +101,7 @@ struct RunError {
   enum class Kind : uint8_t {
     kInput,         // an input does not have the type the plan was compiled for
     kIndex,         // a kernel met an index outside its tensor
+    kFault,         // a kernel did what it must not, and Engine::fault_text says what
     kCheck,         // a check step's predicate is false
     kNumber,        // arithmetic of sizes or host numbers failed: division by zero, overflow
     kOpFailed,      // a called operator failed, and no HostCalls repeated it
@@ -179,6 +184,12 @@ struct Engine {
   // The plan's inputs from this one on are what it was compiled for, by the embedder's promise: their types
   // are not looked at. A broken promise reads or writes outside of tensors.
   uint32_t checked_inputs = UINT32_MAX;
+  // Of the device that plans with cores(cube) or cores(vector) are for. Null: there is none, and such plans
+  // are refused.
+  std::shared_ptr<const Cores> cores = nullptr;
+  // What a status block with flag != 0 means for kernels that report more than indices. Empty: they are as
+  // IndexStatus says.
+  std::function<std::string(std::string_view kernel, const IndexStatus& status)> fault_text = nullptr;
   // The embedder promises that between two calls of PreparedPlan::parameters_changed() a parameter that is at
   // the same address has the same elements. The provider may then keep them in another layout.
   bool freezes_parameters = false;

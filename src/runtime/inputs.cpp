@@ -27,6 +27,11 @@ std::string range_text(const sym::Range& range) {
   return fmt::format("[{}, {}]", lo, hi);
 }
 
+const char* number_text(const EntryCode& entry) {
+  if (entry.binding.of_cores()) return "their count";
+  return entry.source == plan::EntryBinding::Source::kInt ? "its value" : "a size or stride";
+}
+
 }  // namespace
 
 // Everything before the first step: inputs are checked, symbols bound, layouts and the arena made. When every
@@ -36,6 +41,7 @@ bool Run::enter() {
     return fail(RunError::Kind::kInput, fmt::format("the plan takes {} inputs, the call passes {}",
                                                     code_.inputs.size(), inputs_.size()));
   if (!check_kinds()) return false;
+  if (code_.engine.cores) cores_ = code_.engine.cores->get();
   bool same = frame_.entry_valid;
   for (size_t k = 0; k < code_.entries.size(); ++k) {
     int64_t number = entry_number(code_.entries[k]);
@@ -86,12 +92,20 @@ bool Run::check_kinds() {
 }
 
 int64_t Run::entry_number(const EntryCode& entry) const {
+  if (entry.source == plan::EntryBinding::Source::kCubeCores) return cores_.cube;
+  if (entry.source == plan::EntryBinding::Source::kVectorCores) return cores_.vector;
   const InputValue& input = inputs_[entry.input];
   if (entry.source == plan::EntryBinding::Source::kInt) return input.integer;
   const TensorView& view = input.tensor;
   if (entry.source == plan::EntryBinding::Source::kSize) return view.sizes[entry.dim];
   if (view.strides) return view.strides[entry.dim];
   return contiguous_strides(view)[entry.dim];
+}
+
+// "input 1 (%x)", "cores(vector)": where an entry's number is from.
+std::string Run::entry_text(const EntryCode& entry) const {
+  if (entry.binding.of_cores()) return plan::place_text(code_.plan, entry.binding);
+  return fmt::format("input {} (%{})", entry.input, code_.inputs[entry.input].name);
 }
 
 bool Run::bind_entry() {
@@ -105,12 +119,9 @@ bool Run::bind_entry() {
   for (size_t k = 0; k < code_.entries.size(); ++k) {
     const EntryCode& entry = code_.entries[k];
     if (frame_.values[entry.expr] == frame_.entry_numbers[k]) continue;
-    return fail(
-        RunError::Kind::kInput,
-        fmt::format("input {} (%{}): {} is {}, which no value of {} gives", entry.input,
-                    code_.inputs[entry.input].name,
-                    entry.source == plan::EntryBinding::Source::kInt ? "its value" : "a size or stride",
-                    frame_.entry_numbers[k], sym::text(entry.binding.expr)));
+    return fail(RunError::Kind::kInput,
+                fmt::format("{}: {} is {}, which no value of {} gives", entry_text(entry), number_text(entry),
+                            frame_.entry_numbers[k], sym::text(entry.binding.expr)));
   }
   if (!plan_arena()) return false;
   frame_.entry_valid = true;
@@ -119,22 +130,19 @@ bool Run::bind_entry() {
 
 bool Run::solve_entry(const EntryCode& entry, int64_t number) {
   if (!solve(entry.symbol, entry.coefficient, entry.rest, number))
-    return fail(RunError::Kind::kInput,
-                fmt::format("input {} (%{}): {} cannot be computed from {}", entry.input,
-                            code_.inputs[entry.input].name, sym::text(entry.binding.symbol), number));
+    return fail(RunError::Kind::kInput, fmt::format("{}: {} cannot be computed from {}", entry_text(entry),
+                                                    sym::text(entry.binding.symbol), number));
   for (const SymbolCode& symbol : code_.symbols) {
     if (symbol.slot != entry.symbol) continue;
     int64_t value = frame_.values[symbol.slot];
     if (value >= symbol.range.lo && value <= symbol.range.hi) continue;
-    std::string where = entry.source == plan::EntryBinding::Source::kInt ? std::string()
-                        : entry.source == plan::EntryBinding::Source::kSize
-                            ? fmt::format(", size {}", entry.dim)
-                            : fmt::format(", stride {}", entry.dim);
-    return fail(
-        RunError::Kind::kInput,
-        fmt::format("input {} (%{}){}: {} = {} is outside the range that the plan was compiled for, {}",
-                    entry.input, code_.inputs[entry.input].name, where, sym::text(entry.binding.symbol),
-                    value, range_text(symbol.range)));
+    std::string where;
+    if (entry.source == plan::EntryBinding::Source::kSize) where = fmt::format(", size {}", entry.dim);
+    if (entry.source == plan::EntryBinding::Source::kStride) where = fmt::format(", stride {}", entry.dim);
+    return fail(RunError::Kind::kInput,
+                fmt::format("{}{}: {} = {} is outside the range that the plan was compiled for, {}",
+                            entry_text(entry), where, sym::text(entry.binding.symbol), value,
+                            range_text(symbol.range)));
   }
   return true;
 }

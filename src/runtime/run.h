@@ -69,6 +69,7 @@ class Run {
   bool bind_entry();
   bool solve_entry(const EntryCode& entry, int64_t number);
   int64_t entry_number(const EntryCode& entry) const;
+  std::string entry_text(const EntryCode& entry) const;
   bool check_symbols();
   bool check_entries();
   bool check_input(uint32_t index);
@@ -144,6 +145,7 @@ class Run {
   std::span<const InputValue> inputs_;
   HostCalls* host_;
   const torch::Api* torch_;
+  CoreCounts cores_;  // as of the call's begin
 };
 
 }  // namespace jumar::runtime

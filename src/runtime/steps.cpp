@@ -102,6 +102,10 @@ bool Run::has_threads() {
 }
 
 bool Run::index_failure(const LaunchCode& launch) {
+  if (code_.engine.fault_text) {
+    return fail(RunError::Kind::kFault, code_.engine.fault_text(launch.source->kernel, frame_.status),
+                launch.step);
+  }
   return fail(RunError::Kind::kIndex,
               fmt::format("index {} is out of bounds for a dimension of size {}", frame_.status.index,
                           frame_.status.size),

@@ -64,6 +64,15 @@ std::optional<int64_t> parsed_bytes(std::string_view text) {
   return bytes;
 }
 
+// Above 0 and at most 1.
+std::optional<double> parsed_share(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value > 0 && value <= 1))
+    return std::nullopt;
+  return value;
+}
+
 struct Limits {
   int64_t low;
   int64_t high;
@@ -127,9 +136,13 @@ std::string_view option_type_name(OptionType type) {
       return "words";
     case OptionType::kText:
       return "text";
+    case OptionType::kShare:
+      return "share";
   }
   return "";
 }
+
+std::vector<std::string> environment_variables(const OptionRow& row) { return split(row.environment, '|'); }
 
 std::string allowed_text(const OptionRow& row) {
   switch (row.type) {
@@ -146,6 +159,8 @@ std::string allowed_text(const OptionRow& row) {
       return fmt::format("a comma-separated list of {}", fmt::join(split(row.allowed, '|'), ", "));
     case OptionType::kText:
       return std::string(row.allowed);
+    case OptionType::kShare:
+      return "a number above 0 and at most 1";
   }
   return {};
 }
@@ -183,30 +198,46 @@ Result<Options::Value> Options::parsed(const OptionRow& row, std::string_view te
     }
     case OptionType::kText:
       return Value(std::string(text));
+    case OptionType::kShare:
+      if (const auto value = parsed_share(text)) return Value(*value);
+      return bad;
   }
   return bad;
+}
+
+// A share that is none counts as the default: so it is documented for INDUCTOR_ASCEND_COSTMODEL_RATIO.
+Status Options::set(size_t row, std::string_view text, std::string source) {
+  const OptionRow& about = kRows[row];
+  Result<Value> value = parsed(about, text, source);
+  warnings_[row].clear();
+  if (!value.ok() && about.type == OptionType::kShare) {
+    warnings_[row] = fmt::format("{}: {} is taken", value.error().message, about.default_text);
+    value = parsed(about, about.default_text, source);
+  }
+  JUMAR_ASSIGN(values_[row], std::move(value));
+  sources_[row] = std::move(source);
+  return {};
 }
 
 Result<Options> Options::from_environment(const Environment& environment) {
   Options options;
   for (size_t i = 0; i < kRowCount; ++i) {
     const OptionRow& row = kRows[i];
-    const std::string variable(row.environment);
-    const std::optional<std::string> value = environment(variable);
-    if (value && !value->empty()) {
-      JUMAR_ASSIGN(options.values_[i], parsed(row, trimmed(*value), "environment variable " + variable));
-    } else {
-      JUMAR_ASSIGN(options.values_[i],
-                   parsed(row, row.default_text, "the default of " + std::string(row.name)));
+    JUMAR_RETURN_IF_ERROR(options.set(i, row.default_text, "the default of " + std::string(row.name)));
+    for (const std::string& variable : environment_variables(row)) {
+      const std::optional<std::string> value = environment(variable);
+      if (!value || value->empty()) continue;
+      JUMAR_RETURN_IF_ERROR(options.set(i, trimmed(*value), "environment variable " + variable));
+      break;
     }
   }
-  const auto set = [&](const char* variable) { return environment(variable).value_or(""); };
-  if (!set("XDG_CACHE_HOME").empty()) {
-    options.default_cache_dir_ = set("XDG_CACHE_HOME") + "/jumar";
-  } else if (!set("HOME").empty()) {
-    options.default_cache_dir_ = set("HOME") + "/.cache/jumar";
+  const auto given = [&](const char* variable) { return environment(variable).value_or(""); };
+  if (!given("XDG_CACHE_HOME").empty()) {
+    options.default_cache_dir_ = given("XDG_CACHE_HOME") + "/jumar";
+  } else if (!given("HOME").empty()) {
+    options.default_cache_dir_ = given("HOME") + "/.cache/jumar";
   }
-  options.default_reproducer_dir_ = set("TMPDIR").empty() ? "/tmp" : set("TMPDIR");
+  options.default_reproducer_dir_ = given("TMPDIR").empty() ? "/tmp" : given("TMPDIR");
   options.resolve_directories();
   return options;
 }
@@ -230,8 +261,8 @@ Result<Options> Options::with(std::string_view text) const {
     const std::string_view name = trimmed(line.substr(0, equals));
     const OptionRow* row = row_by_name(name);
     if (row == nullptr) return unknown_option(name);
-    JUMAR_ASSIGN(options.values_[static_cast<size_t>(row - kRows)],
-                 parsed(*row, trimmed(line.substr(equals + 1)), fmt::format("option {}", name)));
+    JUMAR_RETURN_IF_ERROR(options.set(static_cast<size_t>(row - kRows), trimmed(line.substr(equals + 1)),
+                                      fmt::format("option {}", name)));
   }
   options.resolve_directories();
   return options;
@@ -243,7 +274,22 @@ std::string Options::value_text(size_t row) const {
   if (const bool* b = std::get_if<bool>(&value)) return *b ? "true" : "false";
   if (const int64_t* i = std::get_if<int64_t>(&value)) return std::to_string(*i);
   if (const std::string* s = std::get_if<std::string>(&value)) return *s;
+  if (const double* d = std::get_if<double>(&value)) return fmt::format("{}", *d);
   return fmt::format("{}", fmt::join(std::get<std::vector<std::string>>(value), ","));
+}
+
+const std::string& Options::source(std::string_view name) const {
+  const OptionRow* row = row_by_name(name);
+  CHECK(row != nullptr, "there is no option {}", name);
+  return sources_[static_cast<size_t>(row - kRows)];
+}
+
+std::vector<std::string> Options::warnings() const {
+  std::vector<std::string> out;
+  for (const std::string& warning : warnings_) {
+    if (!warning.empty()) out.push_back(warning);
+  }
+  return out;
 }
 
 std::string Options::code_text() const {

@@ -27,12 +27,12 @@
 
 namespace jumar {
 
-enum class OptionType : uint8_t { kBool, kInt, kBytes, kWord, kWords, kText };
+enum class OptionType : uint8_t { kBool, kInt, kBytes, kWord, kWords, kText, kShare };
 
 struct OptionRow {
   OptionType type;
   std::string_view name;
-  std::string_view environment;
+  std::string_view environment;  // variables, separated by '|'
   std::string_view default_text;
   std::string_view allowed;
   bool affects_code;
@@ -41,7 +41,9 @@ struct OptionRow {
 
 std::span<const OptionRow> option_rows();
 std::string_view option_type_name(OptionType type);
-// "an integer from 0 to 256", "one of cpu".
+// The first that is set counts.
+std::vector<std::string> environment_variables(const OptionRow& row);
+// "an integer from 0 to 256", "one of torch, onednn".
 std::string allowed_text(const OptionRow& row);
 
 using Environment = std::function<std::optional<std::string>(const std::string& variable)>;
@@ -61,6 +63,11 @@ class Options {
   std::string text() const;
   // The value of one row, as option text writes it.
   std::string value_text(size_t row) const;
+  // Where a row's value is from, for messages: "environment variable NPU_DEVICE_LIMIT", "option
+  // device_limit", "the default of device_limit".
+  const std::string& source(std::string_view name) const;
+  // Texts about values that were replaced by the default. To be shown, once, by who uses the row.
+  std::vector<std::string> warnings() const;
 
   // Empty when no directory can be found: then nothing is cached.
   const std::string& resolved_cache_dir() const { return cache_dir_; }
@@ -77,6 +84,7 @@ class Options {
   using WordValue = std::string;
   using WordsValue = std::vector<std::string>;
   using TextValue = std::string;
+  using ShareValue = double;
 #include "support/options.def"
 #undef JUMAR_OPTION
 
@@ -87,13 +95,16 @@ class Options {
 #undef JUMAR_OPTION
     kRowCount
   };
-  using Value = std::variant<bool, int64_t, std::string, std::vector<std::string>>;
+  using Value = std::variant<bool, int64_t, std::string, std::vector<std::string>, double>;
 
   Options() = default;
   void resolve_directories();
+  Status set(size_t row, std::string_view text, std::string source);
   static Result<Value> parsed(const OptionRow& row, std::string_view text, std::string_view source);
 
   std::array<Value, kRowCount> values_;
+  std::array<std::string, kRowCount> sources_;
+  std::array<std::string, kRowCount> warnings_;
   std::string default_cache_dir_;
   std::string default_reproducer_dir_;
   std::string cache_dir_;

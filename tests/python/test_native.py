@@ -288,6 +288,25 @@ def test_a_wrong_option_is_a_compile_error(options, message):
     assert caught.value.code == "option"
 
 
+@pytest.mark.parametrize("target", ["Ascend950PR_9589", "Ascend910B1"])
+def test_a_core_limit_is_a_pair_or_text(target):
+    for limit in ((14, 28), [14, 28], "14,28", " 14 , 28 "):
+        values = _native.resolve_options({"target": target, "device_limit": limit})
+        assert values["device_limit"].replace(" ", "") == "14,28"
+    for limit in ((14, 280), (14,), "14", (0, 2), (1.5, 3)):
+        with pytest.raises(_native.CompileError, match=f"option device_limit is '.*at most .* on {target}") as caught:
+            _native.resolve_options({"target": target, "device_limit": limit})
+        assert caught.value.code == "option"
+    # Nothing about devices matters for the processor.
+    assert _native.resolve_options({"device_limit": "nonsense"})["target"] == "cpu"
+
+
+def test_an_unknown_target_lists_the_known_ones():
+    with pytest.raises(_native.CompileError, match="there is no target 'npu'") as caught:
+        _native.compile(NEGATE, {"target": "npu"})
+    assert "Ascend950PR_9589" in str(caught.value) and "must be cpu" in str(caught.value)
+
+
 def test_options_are_resolved():
     values = _native.resolve_options({"cache": False, "disable_passes": ["cse", "dead-code"], "pool_bytes": "1M"})
     assert values["cache"] == "false"

@@ -7,6 +7,7 @@
 #include "driver/c_api/program.h"
 #include "driver/cli.h"
 #include "driver/context.h"
+#include "driver/device.h"
 #include "driver/package.h"
 #include "driver/stages.h"
 #include "jumar/jumar.h"
@@ -61,8 +62,12 @@ jumar_error* jumar_resolve_options(jumar_context* context, const char* options, 
   return driver::guarded([&]() -> jumar_error* {
     const Result<Options> resolved = options_of(*context, options);
     if (!resolved.ok()) return driver::new_error(resolved.error());
-    const auto target = driver::target_of(*resolved, true);
-    if (!target.ok()) return driver::new_error(target.error());
+    const auto device = driver::device_of(*resolved);
+    if (!device.ok()) return driver::new_error(device.error());
+    if (!*device) {
+      const auto target = driver::target_of(*resolved, true);
+      if (!target.ok()) return driver::new_error(target.error());
+    }
     *values = new jumar_text{resolved->text()};
     return nullptr;
   });

@@ -10,6 +10,8 @@ jumar_error_kind kind_of(runtime::RunError::Kind kind) {
       return JUMAR_ERROR_INPUT;
     case Kind::kIndex:
       return JUMAR_ERROR_INDEX;
+    case Kind::kFault:
+      return JUMAR_ERROR_RESULT;
     case Kind::kCheck:
       return JUMAR_ERROR_CHECK;
     case Kind::kNumber:

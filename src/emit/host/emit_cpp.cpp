@@ -23,6 +23,9 @@ Status refusal(const runtime::Code& code) {
   for (const auto& called : code.host_called)
     reasons.push_back(
         fmt::format("only Python can call {} (step {}): {}", called.op, called.step, called.reason));
+  for (const runtime::EntryCode& entry : code.entries)
+    if (entry.binding.of_cores())
+      reasons.push_back(fmt::format("it takes {} of a device", plan::place_text(code.plan, entry.binding)));
   if (reasons.empty()) return {};
   Diagnostic error = diagnostic("wrapper", "the plan has no C++ form: {}", reasons.front());
   error.notes.assign(reasons.begin() + 1, reasons.end());

@@ -11,7 +11,7 @@
 //   void bert_close(model);
 //   const Entry bert_entry;                                        the same for Jumar itself
 //
-// Operators that only Python can call, and Python steps, have no C++ form.
+// Operators that only Python can call, Python steps, and the cores of a device have no C++ form.
 #pragma once
 
 #include <functional>

@@ -6,6 +6,7 @@
 
 #include "emit/host/bind_symbols.h"
 #include "plan/bind_sources.h"
+#include "tile/npu/block.h"
 
 namespace jumar::emit::host {
 namespace {
@@ -55,6 +56,7 @@ class Emitter {
     add_numbers();
     add_int_inputs();
     bind_inputs(plan_);
+    bind_cores();
     size_t launch = 0;
     for (const loop::Item& item : program_.items) {
       if (const auto* kernel = std::get_if<loop::Kernel>(&item)) {
@@ -198,6 +200,22 @@ class Emitter {
     add_step(std::move(step), kernel.origin);
   }
 
+  // How many cores launches may use is known when a call begins.
+  void bind_cores() {
+    const sym::Expr cores = tile::npu::vector_cores(program_.cx());
+    const auto mentions = [&](sym::Expr e) { return sym::mentions(e, cores); };
+    const bool is_used = std::ranges::any_of(launches_, [&](const KernelLaunch& launch) {
+      return std::ranges::any_of(launch.ints, mentions) ||
+             std::ranges::any_of(launch.phases, [&](const plan::LaunchPhase& phase) { return mentions(phase.units); });
+    });
+    if (!is_used) return;
+    plan_.symbols.push_back({cores, {1, INT32_MAX}});
+    plan::BindStep step;
+    step.source = plan::BindStep::Source::kVectorCores;
+    step.symbol = cores;
+    add_step(std::move(step), "");
+  }
+
   // A called op whose result is an integer that the host needs has no tensor result: it reads one element, or
   // rounds a number.
   bool add_integer(const loop::Call& call) {
@@ -220,7 +238,7 @@ class Emitter {
 
   static plan::BindStep::Source rounding(std::string_view name) {
     for (const auto& [source, word] : plan::kBindSources) {
-      if (word == name && source > plan::BindStep::Source::kItem) return source;
+      if (word == name && plan::BindStep{source, {}, {}, 0, {}}.of_number()) return source;
     }
     CHECK(false, "{} makes no integer", name);
   }

@@ -33,7 +33,7 @@ namespace {
 // start + step*i; floats in double, as eager computes them.
 Refusal arange(Op& op, const Scalar& start, const Scalar& step) {
   Tensor out = op.result(0);
-  DType type = ir::is_float(out.dtype()) ? DType::kF64 : DType::kI64;
+  DType type = ir::is_float(out.dtype()) ? op.low().widest_float() : DType::kI64;
   pointwise(op, out, [&](Body& b, const Index& index) {
     if (type == DType::kI64 && start.is_integer() && step.is_integer()) {
       Expr first = std::get<Expr>(start.data), stride = std::get<Expr>(step.data);

@@ -27,6 +27,9 @@
 // whose memory the program returns; buffers of inputs are never written.
 #pragma once
 
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +41,13 @@ namespace jumar::loop {
 struct LowerOptions {
   bool strict = false;            // every demote rounds (Program::strict)
   std::vector<std::string> call;  // operators to call although there is a lowering: "aten.mul.Tensor"
+  // Operators to call, by the name of a kernel that their lowering makes, with the reason.
+  std::map<std::string, std::string> call_kernels;
+  // Whether what eager accumulates in double is. Devices without doubles accumulate in float, as their own
+  // eager does.
+  bool has_f64 = true;
+  // What the target can't run: the reason why an operator that lowers to this kernel has to be called.
+  std::function<std::optional<std::string>(const Program&, const Kernel&)> refuses;
 };
 
 // A diagnostic only for graphs that no program can express; an operator without lowering is a call.

@@ -140,9 +140,23 @@ Status Lowering::lower_node(const graph::Node& node) {
     return append_call(node, "an option asks for the call");
   Mark mark{program_.items.size(), program_.buffers.size()};
   Refusal refusal = try_lowering(node);
+  if (!refusal) refusal = refused_kernel(mark.items);
   if (!refusal) return {};
   take_back(node, mark);
   return append_call(node, std::move(*refusal));
+}
+
+// Of the kernels from an item on: the first reason why one of them can't be run.
+Refusal Lowering::refused_kernel(size_t first_item) const {
+  for (size_t k = first_item; k < program_.items.size(); ++k) {
+    const Kernel* kernel = std::get_if<Kernel>(&program_.items[k]);
+    if (!kernel) continue;
+    const auto asked = options_.call_kernels.find(kernel->name);
+    if (asked != options_.call_kernels.end()) return asked->second;
+    if (!options_.refuses) continue;
+    if (Refusal refusal = options_.refuses(program_, *kernel)) return refusal;
+  }
+  return {};
 }
 
 namespace {

@@ -85,6 +85,8 @@ class Lowering {
 
   sym::Context& cx() const { return graph_.cx(); }
   const sym::Facts& facts() const { return facts_; }
+  // What a float result is accumulated in where eager takes a double.
+  DType widest_float() const { return options_.has_f64 ? DType::kF64 : DType::kF32; }
   const graph::Graph& graph() const { return graph_; }
   Expr constant(int64_t value) const { return cx().constant(value); }
   const Buffer& buffer(BufferId id) const { return program_.buffers[id]; }
@@ -114,6 +116,7 @@ class Lowering {
   void declare_inputs();
   Status lower_node(const graph::Node& node);
   Refusal try_lowering(const graph::Node& node);
+  Refusal refused_kernel(size_t first_item) const;
   void take_back(const graph::Node& node, Mark mark);
   Status append_call(const graph::Node& node, std::string reason);
   void define_call_results(const graph::Node& node, Call& call);

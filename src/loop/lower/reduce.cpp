@@ -281,7 +281,7 @@ namespace {
 Refusal running(Op& op, ScanKind kind) {
   Tensor x = op.tensor(0), out = op.result(0);
   DType acc = ir::is_low_precision(out.dtype()) ? DType::kF32
-              : ir::is_float(out.dtype())       ? DType::kF64
+              : ir::is_float(out.dtype())       ? op.low().widest_float()
                                                 : DType::kI64;
   if (ir::is_bool(out.dtype())) return "a sum of bools";
   size_t dim = op.dim(1, x.rank());

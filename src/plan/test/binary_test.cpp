@@ -42,7 +42,7 @@ std::string error_of(std::string_view blob) {
 }
 
 // With a bit of everything: negative and extreme numbers, nested lists, floats, words, no-results, origins.
-constexpr std::string_view kSmall = R"(plan @small symbols(s0 in [2, inf], u0 in [-inf, 9]) {
+constexpr std::string_view kSmall = R"(plan @small symbols(s0 in [2, inf], u0 in [-inf, 9], c0 in [1, inf]) {
   schema aten.topk.default(Tensor self, SymInt k) -> (Tensor, Tensor)
   %n: int(2*s0) = input 0
   %x: f32[2*s0, 256]{256, 1} = input 1
@@ -52,6 +52,7 @@ constexpr std::string_view kSmall = R"(plan @small symbols(s0 in [2, inf], u0 in
   %v: f32[s0//2] = view %r offset max(4, s0)
   %f: bool = number
   bind u0 = item(%i)
+  bind 2*c0 = cores(vector)
   call aten.topk.default(%x, [1, [none, -9223372036854775808], true, nan, -0.0, "a\n", dtype(f32)]) -> %r, _
   launch @k(%x, %r; s0, u0 % 3; %p) checks_indices units 2*s0 grain 1 then units 1 grain 4 origin "node"
   number %f = lt(%p, 1.5)
@@ -216,7 +217,7 @@ TEST(PlanBinary, NewerMajorVersionsAreRefusedAndMinorOnesLoad) {
   const Plan plan = plan_of(kSmall);
   const std::string blob = write_binary(plan);
   EXPECT_NE(
-      error_of(with_u32(blob, 8, 2)).find("has version 2.0, this runtime reads version 1: use a newer one"),
+      error_of(with_u32(blob, 8, 2)).find("has version 2.1, this runtime reads version 1: use a newer one"),
       std::string::npos);
   EXPECT_NE(error_of(with_u32(blob, 8, 0)).find("compile the package again"), std::string::npos);
   EXPECT_NE(error_of("JUMARPLX" + blob.substr(8)).find("does not begin with JUMARPLN"), std::string::npos);

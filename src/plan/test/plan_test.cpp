@@ -78,8 +78,13 @@ constexpr Malformed kMalformed[] = {
     {"plan @m { %x: i64[2] = input 0 bind s0 = size(%x, 0) return }", "1:37: error"},
     {"plan @m symbols(s0 in [0, 9]) { %x: i64[2] = input 0 bind s0 = size(%x, 3) return }",
      "1:73: error[syntax]: %x has no dimension 3"},
+    {"plan @m symbols(c0 in [1, 9]) { bind c0 = cores(tensor) return }",
+     "1:49: error[syntax]: expected 'cube' or 'vector', found 'tensor'"},
+    {"plan @m symbols(c0 in [1, 9]) { bind c0 = cores(cube, 1) return }",
+     "1:53: error[syntax]: expected ')'"},
     {"plan @m symbols(s0 in [0, 9]) { %x: i64[2] = input 0 bind s0 = shape(%x, 0) return }",
-     "1:64: error[syntax]: expected 'size', 'stride', 'item', 'floor', 'ceil', 'trunc' or 'round', found "
+     "1:64: error[syntax]: expected 'size', 'stride', 'item', 'floor', 'ceil', 'trunc', 'round' or 'cores', "
+     "found "
      "'shape'"},
     {"plan @m { check 1 return }", "1:19: error[syntax]: expected 'message', found 'return'"},
     {"plan @m { check 1 message 2 return }", "1:27: error[syntax]: expected a string, found '2'"},
@@ -186,6 +191,20 @@ TEST(PlanVerify, BrokenInvariantsAreNamed) {
     EXPECT_NE(status.error().text().find(row.message), std::string::npos)
         << row.text << "\n gave " << status.error().text();
   }
+}
+
+TEST(PlanEntry, CoresAreKnownWhenACallBeginsWhereverTheyAreBound) {
+  Result<Plan> plan = read_plan(
+      "plan @m symbols(s0 in [0, 9], c0 in [1, 99]) { %x: f32[s0*c0] = input 0\n"
+      "launch @k(%x) units c0 grain 1 bind s0*c0 = size(%x, 0) bind c0 = cores(vector) return }");
+  ASSERT_TRUE(plan.ok()) << plan.error().text();
+  EXPECT_TRUE(verify(*plan).ok()) << verify(*plan).error().text();
+  Result<std::vector<EntryBinding>> rows = entry_bindings(*plan);
+  ASSERT_TRUE(rows.ok()) << rows.error().text();
+  ASSERT_EQ(rows->size(), 2u);
+  EXPECT_TRUE((*rows)[0].of_cores());
+  EXPECT_EQ(place_text(*plan, (*rows)[0]), "cores(vector)");
+  EXPECT_EQ(sym::text((*rows)[1].symbol), "s0");
 }
 
 TEST(PlanEntry, ConstantCoefficientsAreSolvedFirst) {

@@ -24,10 +24,12 @@ TEST(Options, EveryDefaultIsAllowed) {
 }
 
 TEST(Options, RowsAreUniqueAndDocumented) {
-  std::map<std::string_view, int> names, variables;
+  std::map<std::string_view, int> names;
+  std::map<std::string, int> variables;
   for (const OptionRow& row : option_rows()) {
     EXPECT_EQ(names[row.name]++, 0) << row.name;
-    EXPECT_EQ(variables[row.environment]++, 0) << row.name;
+    for (const std::string& variable : environment_variables(row))
+      EXPECT_EQ(variables[variable]++, 0) << row.name;
     EXPECT_FALSE(row.help.empty()) << row.name;
     EXPECT_FALSE(allowed_text(row).empty()) << row.name;
   }
@@ -61,7 +63,7 @@ TEST(Options, ABadVariableIsNamedWithItsValueAndWhatIsAllowed) {
 TEST(Options, ABadOptionIsNamedWithItsValueAndWhatIsAllowed) {
   const std::pair<const char*, const char*> cases[] = {
       {"cache=maybe", "option cache is 'maybe', but must be true or false"},
-      {"target=gpu", "option target is 'gpu', but must be one of cpu"},
+      {"provider=gpu", "option provider is 'gpu', but must be one of torch, onednn"},
       {"compile_threads=257", "option compile_threads is '257', but must be an integer from 0 to 256"},
       {"compile_threads=", "option compile_threads is '', but must be an integer from 0 to 256"},
       {"pool_bytes=99999999999G",
@@ -83,6 +85,51 @@ TEST(Options, ABadOptionIsNamedWithItsValueAndWhatIsAllowed) {
   }
 }
 
+TEST(Options, OfSeveralVariablesTheFirstThatIsSetCounts) {
+  std::map<std::string, std::string> variables = {{"TORCHINDUCTOR_COMPILE_THREADS", "3"}};
+  EXPECT_EQ(Options::from_environment(environment(variables)).value().toolchain_threads(), 3);
+  variables["TORCHNPU_PRECOMPILE_THREADS"] = "5";
+  EXPECT_EQ(Options::from_environment(environment(variables)).value().toolchain_threads(), 5);
+  variables["JUMAR_TOOLCHAIN_THREADS"] = "";
+  EXPECT_EQ(Options::from_environment(environment(variables)).value().toolchain_threads(), 5);
+  variables["JUMAR_TOOLCHAIN_THREADS"] = "7";
+  const Options options = Options::from_environment(environment(variables)).value();
+  EXPECT_EQ(options.toolchain_threads(), 7);
+  // Threads that make CPU code are another matter.
+  EXPECT_EQ(options.compile_threads(), 0);
+  variables["JUMAR_TOOLCHAIN_THREADS"] = "";
+  variables["TORCHNPU_PRECOMPILE_THREADS"] = "-1";
+  EXPECT_EQ(
+      Options::from_environment(environment(variables)).error().message,
+      "environment variable TORCHNPU_PRECOMPILE_THREADS is '-1', but must be an integer from 0 to 1024");
+}
+
+TEST(Options, AShareThatIsNoneCountsAsTheDefaultWithAWarning) {
+  EXPECT_EQ(defaults().costmodel_ratio(), 0.25);
+  EXPECT_TRUE(defaults().warnings().empty());
+  EXPECT_EQ(defaults().with("costmodel_ratio=1").value().costmodel_ratio(), 1.0);
+  EXPECT_EQ(defaults().with("costmodel_ratio=0.5").value().costmodel_ratio(), 0.5);
+  for (const char* text : {"0", "-0.5", "1.01", "half", "nan", "inf", "0.5x"}) {
+    const Options options =
+        Options::from_environment(environment({{"INDUCTOR_ASCEND_COSTMODEL_RATIO", text}})).value();
+    EXPECT_EQ(options.costmodel_ratio(), 0.25) << text;
+    EXPECT_EQ(options.warnings(),
+              std::vector<std::string>{fmt::format(
+                  "environment variable INDUCTOR_ASCEND_COSTMODEL_RATIO is '{}', but must be a number "
+                  "above 0 and at most 1: 0.25 is taken",
+                  text)});
+    EXPECT_TRUE(options.with("costmodel_ratio=0.5").value().warnings().empty());
+  }
+}
+
+TEST(Options, ValuesKnowWhereTheyAreFrom) {
+  const Options options = Options::from_environment(environment({{"NPU_DEVICE_LIMIT", " 14,28 "}})).value();
+  EXPECT_EQ(options.device_limit(), "14,28");
+  EXPECT_EQ(options.source("device_limit"), "environment variable NPU_DEVICE_LIMIT");
+  EXPECT_EQ(options.with("device_limit=1,2").value().source("device_limit"), "option device_limit");
+  EXPECT_EQ(options.source("target"), "the default of target");
+}
+
 TEST(Options, BytesTakeUnits) {
   EXPECT_EQ(defaults().with("pool_bytes=64M").value().pool_bytes(), 64 << 20);
   EXPECT_EQ(defaults().with("pool_bytes=12").value().pool_bytes(), 12);
@@ -93,6 +140,8 @@ TEST(Options, OnlyRowsThatAffectCodeEnterTheCodeText) {
   EXPECT_EQ(a.code_text(), a.with("cache=false\nlog=timing\npool_bytes=0").value().code_text());
   EXPECT_NE(a.code_text(), a.with("emulate_precision_casts=true").value().code_text());
   EXPECT_NE(a.code_text(), a.with("cpu=x86-64-v3").value().code_text());
+  // Another core limit needs no other kernels.
+  EXPECT_EQ(a.code_text(), a.with("device_limit=14,28").value().code_text());
 }
 
 TEST(Options, TextReadsBackToTheSameOptions) {

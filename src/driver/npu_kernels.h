@@ -1,0 +1,63 @@
+// Kernels of a program for an NPU: cut, written as TTIR, checked by the device's toolchain.
+//
+//   JUMAR_ASSIGN(NpuKernels made, npu_kernels(program, device.target, tools, options, progress));
+//   made.kernels[k].ttir, made.kernels[k].linalg();   // one for each kernel of the program, in order
+//   made.refused                                      // kernels that can't be made, with reasons
+//
+// The first way to cut a kernel is tried first; where the toolchain does not take it, the next one is. Without a
+// toolchain nothing is checked and the first one stands.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "driver/toolchain/check_kernels.h"
+#include "loop/loop.h"
+#include "target/target.h"
+#include "tile/npu/tile_npu.h"
+
+namespace jumar::driver {
+
+struct NpuKernel {
+  std::string name;      // of the program's kernel
+  std::string function;  // of the code: a name that the toolchain takes
+  std::string origin;
+  tile::npu::Choice choice;
+  std::string ttir;
+  toolchain::KernelCheck check;       // as it begins, where there is no toolchain
+  std::vector<std::string> rejected;  // what the toolchain said about better choices, one text each
+  bool is_checked = false;
+
+  const std::string& linalg() const { return check.adapted.linalg->text; }
+  bool has_linalg() const { return check.adapted.linalg.has_value(); }
+};
+
+struct NpuKernels {
+  std::vector<NpuKernel> kernels;
+  std::map<std::string, std::string> refused;  // kernel -> reason
+  double tile_seconds = 0;
+  double toolchain_seconds = 0;
+};
+
+struct NpuOptions {
+  int toolchain_threads = 0;
+  const Store* store = nullptr;  // where what the toolchain says is kept; or null
+  size_t most_choices = 10;
+  std::function<void(size_t done, size_t total)> progress;
+};
+
+// What the tile stage is to know about a device.
+tile::npu::NpuModel npu_model(const target::Target& target);
+// The toolchain by the options; a diagnostic that says what to do where the target's is not there.
+Result<toolchain::Toolchain> needed_toolchain(const Options& options, const target::Target& target);
+
+// How a kernel is cut, for people: a line of what it needs and costs by the model, and one for each nest.
+std::string tiling_text(const NpuKernel& kernel);
+
+// `tools` may be null: nothing is checked. An error is that the toolchain can't be run.
+Result<NpuKernels> npu_kernels(loop::Program& program, const target::Target& target,
+                               const toolchain::Toolchain* tools, const NpuOptions& options);
+
+}  // namespace jumar::driver

@@ -1,0 +1,337 @@
+#include "tile/npu/access_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include "tile/axes.h"
+
+namespace jumar::tile::npu {
+namespace {
+
+using loop::Inst;
+using loop::InstKind;
+using loop::ScalarOp;
+using sym::Expr;
+
+int64_t rounded_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
+
+// Vector instructions that an operator becomes, about; counted in compiled kernels.
+double instructions_of(const Inst& inst) {
+  if (inst.kind == InstKind::kReduce || inst.kind == InstKind::kScan) return 2;
+  if (inst.kind != InstKind::kOp) return inst.kind == InstKind::kIndex ? 2 : 0;
+  switch (inst.op) {
+    case ScalarOp::kErf:
+    case ScalarOp::kErfc:
+      return 26;
+    case ScalarOp::kTanh:
+      return 10;
+    case ScalarOp::kSigmoid:
+      return 4;
+    case ScalarOp::kSin:
+    case ScalarOp::kCos:
+    case ScalarOp::kTan:
+    case ScalarOp::kAtan:
+    case ScalarOp::kPow:
+      return 24;
+    case ScalarOp::kLog1p:
+    case ScalarOp::kExpm1:
+      return 4;
+    case ScalarOp::kSelect:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+class Reader {
+ public:
+  Reader(const loop::Program& program, const PreparedNest& prepared, const NpuModel& model)
+      : program_(program), cx_(program.cx()), prepared_(prepared), model_(model) {}
+
+  NestShape run() {
+    for (const loop::Axis& axis : prepared_.nest.kept) add_axis(axis, false);
+    for (const loop::Axis& axis : prepared_.inner) add_axis(axis, true);
+    for (uint32_t s = 0; s < prepared_.nest.stages.size(); ++s) read(prepared_.nest.stages[s], s);
+    order();
+    out_.loop_choices = {0};
+    add_loop_choice();
+    int64_t least = 4;
+    for (const AccessShape& access : out_.accesses) least = std::min(least, access.element_bytes);
+    // Two blocks of it at least: what is read or made, and what is written.
+    out_.least_bytes_per_point = std::max<int64_t>(2 * least, 4);
+    return std::move(out_);
+  }
+
+ private:
+  void add_axis(const loop::Axis& axis, bool is_inner) {
+    AxisShape shape;
+    shape.symbol = axis.symbol;
+    shape.expr = axis.extent;
+    shape.is_static = axis.extent.is_const();
+    shape.extent = std::max<int64_t>(1, tile::estimated(program_, axis.extent));
+    shape.is_inner = is_inner;
+    out_.axes.push_back(shape);
+  }
+
+  size_t position(Expr symbol) const {
+    return static_cast<size_t>(std::ranges::find(out_.axes, symbol, &AxisShape::symbol) - out_.axes.begin());
+  }
+
+  void read(const loop::Stage& stage, uint32_t index) {
+    StageShape shape;
+    shape.inner.assign(out_.axes.size(), false);
+    for (const loop::Axis& axis : stage.inner) shape.inner[position(axis.symbol)] = true;
+    for (const loop::Stage::Line& line : stage.body) {
+      const Inst& inst = line.inst;
+      shape.operations += instructions_of(inst);
+      if (inst.kind == InstKind::kReduce) ++shape.folds;
+      if (inst.kind == InstKind::kScan) out_.axes[position(inst.axis)].must_be_whole = true;
+      if (inst.kind == InstKind::kStoreLocal || inst.kind == InstKind::kLoadLocal)
+        for (const loop::Axis& axis : stage.inner) out_.axes[position(axis.symbol)].must_be_whole = true;
+      note_axes(line);
+      if (inst.kind == InstKind::kLoad || inst.kind == InstKind::kStore) add_access(inst, index);
+    }
+    out_.stages.push_back(std::move(shape));
+  }
+
+  // Along which axes each loaded integer differs.
+  void note_axes(const loop::Stage::Line& line) {
+    uint32_t axes = 0;
+    const auto add = [&](Expr e) {
+      if (!e) return;
+      for (size_t k = 0; k < out_.axes.size(); ++k)
+        if (sym::mentions(e, out_.axes[k].symbol)) axes |= 1u << k;
+      for (Expr symbol : sym::symbols_of(e))
+        if (symbol.is_symbol(sym::SymbolKind::kValue)) axes |= axes_of_value_[symbol];
+    };
+    add(line.inst.address);
+    add(line.inst.guard);
+    for (loop::ValueId operand : line.inst.operands)
+      if (operand) axes |= axes_of_value_[cx_.value(operand.index())];
+    if (line.result) axes_of_value_[cx_.value(line.result.index())] = axes;
+  }
+
+  void add_access(const Inst& inst, uint32_t stage) {
+    AccessShape access;
+    access.stage = stage;
+    access.is_store = inst.kind == InstKind::kStore;
+    access.element_bytes = ir::dtype_bytes(program_.buffers[inst.buffer].type.dtype);
+    access.strides.assign(out_.axes.size(), 0);
+    for (size_t k = 0; k < out_.axes.size(); ++k) {
+      AxisShape& axis = out_.axes[k];
+      if (!sym::mentions(inst.address, axis.symbol)) continue;
+      const std::optional<sym::Linear> linear = sym::linear_in(cx_, inst.address, axis.symbol);
+      const bool is_plain = linear && !sym::mentions_kind(linear->coefficient, sym::SymbolKind::kAxis) &&
+                            !sym::mentions_kind(linear->coefficient, sym::SymbolKind::kValue);
+      if (!is_plain) {
+        axis.must_be_scalar = axis.must_be_scalar || !linear;
+        access.gathers |= 1u << k;
+        access.strides[k] = 1 << 20;
+        continue;
+      }
+      access.strides[k] = tile::estimated(program_, linear->coefficient);
+      if (std::abs(access.strides[k]) == 1) {
+        axis.least_bytes = axis.is_contiguous ? std::min(axis.least_bytes, access.element_bytes) : access.element_bytes;
+        axis.is_contiguous = true;
+      }
+    }
+    for (Expr symbol : sym::symbols_of(inst.address)) {
+      if (!symbol.is_symbol(sym::SymbolKind::kValue)) continue;
+      access.gathers |= axes_of_value_[symbol];
+      for (size_t k = 0; k < out_.axes.size(); ++k)
+        if ((axes_of_value_[symbol] >> k & 1) && access.strides[k] == 0) access.strides[k] = 1 << 20;
+    }
+    const std::pair<loop::BufferId, Expr> key = {inst.buffer, inst.address};
+    access.is_first = std::ranges::find(seen_, key) == seen_.end();
+    seen_.push_back(key);
+    out_.accesses.push_back(std::move(access));
+  }
+
+  // Axes by the strides that most accesses agree on, the greatest first.
+  void order() {
+    const size_t n = out_.axes.size();
+    std::vector<size_t> order;
+    std::vector<int> wins(n, 0);
+    for (size_t a = 0; a < n; ++a) {
+      for (size_t b = 0; b < n; ++b) {
+        int balance = 0;
+        for (const AccessShape& access : out_.accesses) {
+          const int64_t left = std::abs(access.strides[a]);
+          const int64_t right = std::abs(access.strides[b]);
+          if (left == 0 || right == 0) continue;
+          const int weight = access.is_store ? 3 : 2;
+          balance += left > right ? weight : left < right ? -weight : 0;
+        }
+        if (balance > 0 || (balance == 0 && a < b)) ++wins[a];
+      }
+      order.push_back(a);
+    }
+    std::ranges::stable_sort(order, [&](size_t a, size_t b) { return wins[a] > wins[b]; });
+    NestShape sorted = out_;
+    for (size_t k = 0; k < n; ++k) {
+      sorted.axes[k] = out_.axes[order[k]];
+      for (size_t j = 0; j < out_.accesses.size(); ++j) {
+        sorted.accesses[j].strides[k] = out_.accesses[j].strides[order[k]];
+      }
+      for (size_t j = 0; j < out_.stages.size(); ++j) sorted.stages[j].inner[k] = out_.stages[j].inner[order[k]];
+    }
+    for (size_t j = 0; j < out_.accesses.size(); ++j) {
+      uint32_t gathers = 0;
+      for (size_t k = 0; k < n; ++k)
+        if (out_.accesses[j].gathers >> order[k] & 1) gathers |= 1u << k;
+      sorted.accesses[j].gathers = gathers;
+    }
+    out_ = std::move(sorted);
+  }
+
+  // Kept axes that a load of some size does not move along: looping over them reads it once.
+  void add_loop_choice() {
+    uint32_t kept = 0;
+    for (size_t k = 0; k < out_.axes.size(); ++k)
+      if (!out_.axes[k].is_inner) kept |= 1u << k;
+    for (const AccessShape& access : out_.accesses) {
+      if (access.is_store) continue;
+      uint32_t repeated = 0;
+      int64_t elements = 1;
+      for (size_t k = 0; k < out_.axes.size(); ++k) {
+        if (out_.axes[k].is_inner) continue;
+        if (access.strides[k] == 0)
+          repeated |= 1u << k;
+        else
+          elements *= out_.axes[k].extent;
+      }
+      if (repeated == 0 || repeated == kept || elements < 2) continue;
+      if (std::ranges::find(out_.loop_choices, repeated) == out_.loop_choices.end() && out_.loop_choices.size() < 4)
+        out_.loop_choices.push_back(repeated);
+    }
+  }
+
+  const loop::Program& program_;
+  sym::Context& cx_;
+  const PreparedNest& prepared_;
+  const NpuModel& model_;
+  NestShape out_;
+  std::unordered_map<Expr, uint32_t> axes_of_value_;
+  std::vector<std::pair<loop::BufferId, Expr>> seen_;
+};
+
+struct Cost {
+  const NestShape& shape;
+  const std::vector<int64_t>& sizes;
+  const NpuModel& model;
+  std::vector<int64_t> blocks;
+  uint32_t looped;
+
+  bool in_tasks(size_t k) const { return !shape.axes[k].is_inner && (looped >> k & 1) == 0; }
+
+  double access_us(const AccessShape& access, double rounds, bool any_looped) const {
+    double times = 1;
+    bool moves_with_task = false;
+    bool moves_with_loop = false;
+    int64_t elements = 1;
+    int64_t gathered = 1;
+    bool gathers = false;
+    std::vector<std::pair<int64_t, size_t>> by_stride;
+    for (size_t k = 0; k < sizes.size(); ++k) {
+      if (access.strides[k] == 0) continue;
+      elements *= sizes[k];
+      if (access.gathers >> k & 1) {
+        gathered *= sizes[k];
+        gathers = gathers || sizes[k] > 1;
+      }
+      by_stride.emplace_back(std::abs(access.strides[k]), k);
+      if (blocks[k] == 1) continue;
+      if (shape.axes[k].is_inner) {
+        if (shape.stages[access.stage].inner[k]) times *= static_cast<double>(blocks[k]);
+      } else if (in_tasks(k)) {
+        moves_with_task = true;
+      } else {
+        moves_with_loop = true;
+      }
+    }
+    if (moves_with_task || access.is_store) times *= rounds;
+    if (moves_with_loop || access.is_store)
+      for (size_t k = 0; k < sizes.size(); ++k)
+        if (looped >> k & 1) times *= static_cast<double>(blocks[k]);
+    // What an earlier stage has loaded is still there, unless stages loop.
+    if (!access.is_first && !any_looped) return 0;
+    if (gathers) return times * (model.transfer_us + static_cast<double>(elements) * model.scalar_us);
+    std::ranges::sort(by_stride);
+    int64_t run = 1;
+    for (const auto& [stride, k] : by_stride) {
+      if (stride != run) break;
+      run *= sizes[k];
+      if (blocks[k] != 1) break;
+    }
+    const int64_t rows = elements / run;
+    const auto bytes = static_cast<double>(rows * rounded_up(run * access.element_bytes, model.align_bytes));
+    double us = model.transfer_us + static_cast<double>(rows) * model.row_us + bytes / model.bytes_per_us;
+    // Turning a block costs about four instructions for each vector of it.
+    size_t last = sizes.size();
+    for (const auto& [stride, k] : by_stride) {
+      if (sizes[k] == 1) continue;
+      if (last != sizes.size() && k > last) us += static_cast<double>(elements) * 4 / static_cast<double>(model.vector_bytes) * 4 * model.vector_us;
+      last = k;
+    }
+    return times * us;
+  }
+
+  double total() const {
+    double tasks = 1;
+    double loops = 1;
+    bool any_looped = false;
+    for (size_t k = 0; k < sizes.size(); ++k) {
+      if (in_tasks(k))
+        tasks *= static_cast<double>(blocks[k]);
+      else if (!shape.axes[k].is_inner)
+        loops *= static_cast<double>(blocks[k]);
+      else
+        any_looped = any_looped || blocks[k] > 1;
+    }
+    const double rounds = std::ceil(tasks / static_cast<double>(model.vector_cores));
+    double us = 0;
+    for (const AccessShape& access : shape.accesses) us += access_us(access, rounds, any_looped);
+    for (const StageShape& stage : shape.stages) us += stage_us(stage, rounds * loops);
+    return us;
+  }
+
+  double stage_us(const StageShape& stage, double times) const {
+    int64_t points = 1;
+    bool is_exact = true;
+    int64_t last = 1;
+    for (size_t k = 0; k < sizes.size(); ++k) {
+      const bool takes_part = !shape.axes[k].is_inner || stage.inner[k];
+      if (!takes_part) continue;
+      points *= sizes[k];
+      if (sizes[k] > 1) last = sizes[k];
+      if (shape.axes[k].is_inner) {
+        times *= static_cast<double>(blocks[k]);
+        is_exact = is_exact && shape.axes[k].is_static && shape.axes[k].extent % sizes[k] == 0;
+      }
+    }
+    const double operations = stage.operations + (is_exact ? 0 : 3.0 * stage.folds);
+    // Rows that don't fill whole units of the alignment are done one by one.
+    const int64_t unit = model.align_bytes / 4;
+    const double instructions = last % unit == 0 || last == points ? 1 : static_cast<double>(points) / static_cast<double>(last);
+    const double vectors = std::ceil(static_cast<double>(points) * 4 / static_cast<double>(model.vector_bytes));
+    return times * (model.round_us + operations * (instructions * model.instruction_us + vectors * model.vector_us));
+  }
+};
+
+}  // namespace
+
+NestShape nest_shape(const loop::Program& program, const PreparedNest& nest, const NpuModel& model) {
+  return Reader(program, nest, model).run();
+}
+
+double modelled_us(const NestShape& shape, const std::vector<int64_t>& sizes, uint32_t looped,
+                   const NpuModel& model) {
+  Cost cost{shape, sizes, model, {}, looped};
+  for (size_t k = 0; k < sizes.size(); ++k)
+    cost.blocks.push_back((shape.axes[k].extent + sizes[k] - 1) / sizes[k]);
+  return cost.total();
+}
+
+}  // namespace jumar::tile::npu

@@ -1,0 +1,51 @@
+// What a nest moves and computes, as numbers: for ranking ways to cut it.
+#pragma once
+
+#include <vector>
+
+#include "tile/npu/candidates.h"
+
+namespace jumar::tile::npu {
+
+struct AxisShape {
+  sym::Expr symbol;
+  sym::Expr expr;      // the extent
+  int64_t extent = 1;  // or what it is taken for
+  bool is_static = true;
+  bool is_inner = false;
+  bool is_contiguous = false;   // some access moves by one element along it
+  bool must_be_scalar = false;  // an address divides by something along it
+  bool must_be_whole = false;   // a scan runs along it, or memory of a point lies along it
+  int64_t least_bytes = 4;      // of an element of those accesses
+};
+
+struct AccessShape {
+  std::vector<int64_t> strides;  // by axis, in elements; 0: not mentioned
+  int64_t element_bytes = 4;
+  uint32_t stage = 0;
+  uint32_t gathers = 0;  // axes along which every element has an address of its own, unless they are scalar
+  bool is_store = false;
+  bool is_first = true;  // no earlier stage has the same access
+};
+
+struct StageShape {
+  std::vector<bool> inner;  // by axis
+  double operations = 0;    // vector instructions a point
+  int folds = 0;
+};
+
+struct NestShape {
+  std::vector<AxisShape> axes;  // in the order of blocks
+  std::vector<AccessShape> accesses;
+  std::vector<StageShape> stages;
+  std::vector<uint32_t> loop_choices;  // sets of kept axes that tasks may loop over; the first is empty
+  int64_t least_bytes_per_point = 4;
+};
+
+NestShape nest_shape(const loop::Program& program, const PreparedNest& nest, const NpuModel& model);
+
+// Microseconds of the busiest core.
+double modelled_us(const NestShape& shape, const std::vector<int64_t>& sizes, uint32_t looped,
+                   const NpuModel& model);
+
+}  // namespace jumar::tile::npu

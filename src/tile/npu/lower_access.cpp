@@ -1,0 +1,291 @@
+#include "tile/npu/lower_access.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "tile/axes.h"
+
+namespace jumar::tile::npu {
+
+using ir::DType;
+using loop::Inst;
+
+namespace {
+
+constexpr AxisSet kNoAxes = 0;
+
+// The value that a symbol stands for.
+loop::ValueId value_of_symbol(Expr symbol) {
+  return loop::ValueId(static_cast<uint32_t>(std::stoul(symbol.symbol_name().substr(1))));
+}
+
+std::vector<Expr> summands_of(Expr e) {
+  if (e.op() != sym::Op::kAdd) return {e};
+  return {e.operands().begin(), e.operands().end()};
+}
+
+// A size that the arguments of a kernel make up, by its hints.
+int64_t plausible(const loop::Program& program, const BlockKernel& kernel, Expr e) {
+  const Expr sizes = program.cx().substituted(e, [&](Expr symbol) {
+    for (const IntArgument& argument : kernel.ints)
+      if (argument.symbol == symbol) return argument.value;
+    return Expr();
+  });
+  return tile::estimated(program, sizes);
+}
+
+}  // namespace
+
+// Scalar values by their symbols; axes and sizes stay. Empty where a value is a block.
+Expr AccessLowering::resolved(Expr e, const Values& values) {
+  bool ok = true;
+  const Expr result = cx_.substituted(e, [&](Expr symbol) {
+    if (!symbol.is_symbol(sym::SymbolKind::kValue)) return Expr();
+    const BlockId value = values.at(value_of_symbol(symbol)).value;
+    if (b_.type(value).axes != kNoAxes) {
+      ok = false;
+      return Expr();
+    }
+    kernel_.facts.set_range(scalar_symbol(cx_, value), scalars_.range_of(value));
+    return scalar_symbol(cx_, value);
+  });
+  return ok ? result : Expr();
+}
+
+Expr AccessLowering::from_first(Expr e) const {
+  return cx_.substituted(e, [&](Expr symbol) {
+    for (const BlockAxis& axis : b_.nest().axes)
+      if (axis.symbol == symbol) return axis.first;
+    return Expr();
+  });
+}
+
+BlockId AccessLowering::index(Expr e, DType dtype, const Values& values) {
+  if (ir::is_bool(dtype)) return mask_of(arguments_.lifted(e), values);
+  Access access;
+  access.offset = cx_.constant(0);
+  const Expr lifted = arguments_.lifted(e);
+  const Expr plain = resolved(lifted, values);
+  if (plain) {
+    sym::Facts facts = kernel_.facts;
+    for (const BlockAxis& axis : b_.nest().axes) facts.set_extent(axis.symbol, axis.extent);
+    const sym::Range range = sym::bounds(plain, facts);
+    const bool fits = range.lo >= INT32_MIN && range.hi <= INT32_MAX;
+    const BlockId value = b_.index(plain, fits ? DType::kI32 : DType::kI64);
+    scalars_.set_range(value, range);
+    return value;
+  }
+  for (Expr term : summands_of(lifted))
+    if (!add_index(term, values, access)) return {};
+  return access.index;
+}
+
+BlockId AccessLowering::mask_of(Expr predicate, const Values& values) {
+  if (const std::optional<int64_t> known = predicate.as_const()) return b_.boolean(*known != 0);
+  const sym::Op op = predicate.op();
+  if (op == sym::Op::kNot) {
+    const BlockId inner = mask_of(predicate.operands()[0], values);
+    return inner ? b_.op(BlockOp::kXorI, inner, b_.boolean(true)) : inner;
+  }
+  if (op == sym::Op::kAnd || op == sym::Op::kOr) {
+    BlockId all;
+    for (Expr operand : predicate.operands()) {
+      const BlockId one = mask_of(operand, values);
+      if (!one) return {};
+      all = all ? b_.op(op == sym::Op::kAnd ? BlockOp::kAndI : BlockOp::kOrI, all, one) : one;
+    }
+    return all;
+  }
+  const Expr plain = resolved(predicate, values);
+  if (!plain) {
+    refuse("a predicate of loaded integers");
+    return {};
+  }
+  return b_.index(plain, DType::kBool);
+}
+
+// One summand whose elements do not lie in equal steps.
+bool AccessLowering::add_index(Expr term, const Values& values, Access& out) {
+  BlockId block;
+  Expr factor = cx_.constant(1);
+  const Expr plain = resolved(term, values);
+  if (plain) {
+    sym::Facts facts = kernel_.facts;
+    for (const BlockAxis& axis : b_.nest().axes) facts.set_extent(axis.symbol, axis.extent);
+    const sym::Range range = sym::bounds(plain, facts);
+    block = b_.index(plain, range.lo >= INT32_MIN && range.hi <= INT32_MAX ? DType::kI32 : DType::kI64);
+    scalars_.set_range(block, range);
+  } else {
+    for (Expr symbol : sym::symbols_of(term)) {
+      if (!symbol.is_symbol(sym::SymbolKind::kValue)) continue;
+      const BlockId value = values.at(value_of_symbol(symbol)).value;
+      if (b_.type(value).axes == kNoAxes) continue;
+      const std::optional<sym::Linear> linear = sym::linear_in(cx_, term, symbol);
+      if (!linear || !linear->rest.is_const(0)) return refuse("an address that is not linear in a loaded integer");
+      factor = resolved(linear->coefficient, values);
+      if (!factor || b_.axes_of(factor) != kNoAxes) return refuse("a product of loaded integers and axes");
+      block = value;
+    }
+  }
+  CHECK(block.valid(), "nothing to index by in {}", sym::text(term));
+  if (!factor.is_const(1)) {
+    factor = from_first(factor);
+    const sym::Range range = scalars_.range_of(block);
+    const sym::Range by = sym::bounds(factor, kernel_.facts);
+    const bool fits = range.lo >= 0 && by.lo >= 0 && by.hi <= INT32_MAX && range.hi <= INT32_MAX &&
+                      range.hi * by.hi <= INT32_MAX;
+    if (!fits) block = scalars_.wide(block);
+    const DType dtype = b_.type(block).dtype;
+    const BlockId product = b_.op(BlockOp::kMulI, block, b_.index(factor, dtype));
+    if (fits) scalars_.set_range(product, {range.lo * by.lo, range.hi * by.hi});
+    block = product;
+  }
+  if (out.index) {
+    BlockId other = out.index;
+    if (b_.type(other).dtype != b_.type(block).dtype) {
+      other = scalars_.wide(other);
+      block = scalars_.wide(block);
+    }
+    block = b_.op(BlockOp::kAddI, other, block);
+  }
+  out.index = block;
+  return true;
+}
+
+bool AccessLowering::split(Expr address, const Values& values, Access& out) {
+  out.offset = cx_.constant(0);
+  const std::vector<BlockAxis>& axes = b_.nest().axes;
+  for (Expr term : summands_of(arguments_.lifted(address))) {
+    const Expr plain = resolved(term, values);
+    if (!plain) {
+      if (!add_index(term, values, out)) return false;
+      continue;
+    }
+    const AxisSet moved = b_.axes_of(plain);
+    if (moved == kNoAxes) {
+      out.offset = cx_.add(out.offset, from_first(plain));
+      continue;
+    }
+    uint32_t axis = 0;
+    while ((moved >> axis & 1) == 0) ++axis;
+    const std::optional<sym::Linear> linear = sym::linear_in(cx_, plain, axes[axis].symbol);
+    if (moved != AxisSet{1} << axis || !linear || b_.axes_of(linear->coefficient) != kNoAxes ||
+        !linear->rest.is_const(0)) {
+      if (!add_index(term, values, out)) return false;
+      continue;
+    }
+    const Expr stride = from_first(linear->coefficient);
+    out.offset = cx_.add(out.offset, cx_.mul(stride, axes[axis].first));
+    const auto known = std::ranges::find(out.dims, axis, &Access::Dim::axis);
+    if (known != out.dims.end())
+      known->stride = cx_.add(known->stride, stride);
+    else
+      out.dims.push_back({axis, stride});
+  }
+  std::erase_if(out.dims, [](const Access::Dim& dim) { return dim.stride.is_const(0); });
+  std::ranges::stable_sort(out.dims, [&](const Access::Dim& a, const Access::Dim& b) {
+    const int64_t left = std::abs(plausible(program_, kernel_, a.stride));
+    const int64_t right = std::abs(plausible(program_, kernel_, b.stride));
+    return left != right ? left > right : a.axis < b.axis;
+  });
+  return true;
+}
+
+AxisSet AccessLowering::axes_of(const Access& access) const {
+  AxisSet axes = access.index ? b_.type(access.index).axes : kNoAxes;
+  for (const Access::Dim& dim : access.dims) axes |= AxisSet{1} << dim.axis;
+  return axes;
+}
+
+// The points of the access that are in range and for which the guard holds.
+bool AccessLowering::add_masks(Expr guard, const Values& values, Access& out) {
+  const AxisSet axes = axes_of(out);
+  std::vector<BlockId> masks;
+  for (uint32_t k = 0; k < b_.nest().axes.size(); ++k) {
+    const BlockAxis& axis = b_.nest().axes[k];
+    if ((axes >> k & 1) == 0 || axis.is_exact) continue;
+    masks.push_back(b_.index(cx_.lt(axis.symbol, axis.extent), DType::kBool));
+  }
+  if (guard) {
+    const BlockId mask = mask_of(arguments_.lifted(guard), values);
+    if (!mask) return false;
+    masks.push_back(mask);
+  }
+  for (BlockId mask : masks) out.mask = out.mask ? b_.op(BlockOp::kAndI, out.mask, mask) : mask;
+  if (out.mask && (b_.type(out.mask).axes & ~axes & ~b_.unit()) != kNoAxes)
+    return refuse("a guard along an axis that the address does not move with");
+  return true;
+}
+
+BlockId AccessLowering::load(const Inst& inst, const Values& values, bool pinned) {
+  DType dtype = program_.buffers[inst.buffer].type.dtype;
+  Expr guard = inst.guard;
+  if (guard) {
+    sym::Facts facts = arguments_.size_facts();
+    for (const BlockAxis& axis : b_.nest().axes) {
+      if (axis.extent.is_const())
+        facts.set_extent(axis.symbol, axis.extent);
+      else
+        facts.set_range(axis.symbol, {0, INT32_MAX});
+    }
+    const std::optional<bool> known = sym::proves(cx_, guard, facts);
+    if (known && *known) guard = Expr();
+    if (known && !*known) return scalars_.constant(inst.type, inst.constant);
+  }
+  Access access;
+  access.buffer = arguments_.buffer(inst.buffer);
+  if (!split(inst.address, values, access) || !add_masks(guard, values, access)) return {};
+  std::optional<loop::Constant> other;
+  // An integer may become an address, or a divisor.
+  if (guard || (access.mask && ir::is_integer(dtype))) other = guard ? inst.constant : loop::Constant{0};
+  const BlockId raw = b_.load(ir::is_bool(dtype) ? DType::kI8 : dtype, std::move(access), other, pinned);
+  if (ir::is_bool(dtype)) return b_.op(BlockOp::kNeI, raw, b_.integer(0, DType::kI8));
+  if (dtype == DType::kI64 || dtype == DType::kI32 || ir::is_float(dtype)) return raw;
+  const BlockId held = b_.convert(ir::is_unsigned(dtype) ? BlockOp::kExtUI : BlockOp::kExtSI, raw, DType::kI32);
+  const int64_t bits = 8 * ir::dtype_bytes(dtype);
+  if (ir::is_unsigned(dtype))
+    scalars_.set_range(held, {0, (int64_t{1} << bits) - 1});
+  else
+    scalars_.set_range(held, {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1});
+  return held;
+}
+
+bool AccessLowering::store(const Inst& inst, const ScalarLowering::Typed& typed, const Values& values,
+                           const loop::Nest& nest, const loop::Stage& stage) {
+  (void)nest;
+  (void)stage;
+  BlockId value = typed.value;
+  if (!value) return refuse("a store of nothing");
+  const DType dtype = program_.buffers[inst.buffer].type.dtype;
+  Access access;
+  access.buffer = arguments_.buffer(inst.buffer);
+  if (!split(inst.address, values, access)) return false;
+  if (access.dims.empty() && !access.index) {
+    uint32_t unit = 0;
+    while (b_.unit() >> unit != 1) ++unit;
+    access.dims.push_back({unit, cx_.constant(1)});
+  }
+  if (!add_masks(inst.guard, values, access)) return false;
+  const AxisSet axes = axes_of(access);
+  if ((b_.type(value).axes & ~b_.unit() & ~axes) != kNoAxes)
+    return refuse("a store to one element of a whole block");
+  if (ir::is_bool(dtype)) {
+    value = b_.convert(BlockOp::kExtUI, value, DType::kI8);
+  } else if (dtype == DType::kI64) {
+    value = scalars_.wide(value);
+  } else if (ir::is_integer(dtype) && ir::dtype_bytes(dtype) < 4) {
+    value = b_.convert(BlockOp::kTruncI, value, dtype);
+  }
+  value = b_.broadcast(value, axes);
+  if (access.mask) access.mask = b_.broadcast(access.mask, axes);
+  if (inst.mode != loop::StoreMode::kSet) {
+    if (inst.mode == loop::StoreMode::kMul) return refuse("an atomic product");
+    kernel_.has_atomics = true;
+  }
+  b_.store(std::move(access), value, inst.mode);
+  return true;
+}
+
+}  // namespace jumar::tile::npu

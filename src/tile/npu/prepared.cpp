@@ -1,0 +1,78 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "fuse/access.h"
+#include "fuse/rewrite.h"
+#include "tile/axes.h"
+#include "tile/npu/tiling.h"
+
+namespace jumar::tile::npu {
+
+using loop::Axis;
+using loop::Nest;
+using loop::Stage;
+using sym::Expr;
+
+namespace {
+
+// Cuts axes until no address divides by something that an axis can be cut at.
+void remove_divisions(loop::Program& program, Nest& nest) {
+  constexpr int kMostCuts = 16;
+  for (int round = 0; round < kMostCuts; ++round) {
+    const sym::Facts facts = fuse::nest_facts(program, nest);
+    std::optional<fuse::Cut> cut;
+    for (Stage& stage : nest.stages) {
+      std::vector<Axis> axes = nest.kept;
+      axes.insert(axes.end(), stage.inner.begin(), stage.inner.end());
+      for_each_body_expr(stage, [&](Expr& e) {
+        if (!cut) cut = fuse::cut_for(program.cx(), e, axes, facts);
+      });
+    }
+    if (!cut) return;
+    fuse::split_axis(program, nest, *cut);
+  }
+}
+
+// Gives inner axes of the same extent in different stages one name.
+std::vector<Axis> unify_inner_axes(sym::Context& cx, Nest& nest) {
+  std::vector<Axis> distinct;
+  for (Stage& stage : nest.stages) {
+    std::vector<bool> taken(distinct.size(), false);
+    for (Axis& axis : stage.inner) {
+      size_t k = 0;
+      while (k < distinct.size() && (taken[k] || distinct[k].extent != axis.extent)) ++k;
+      if (k == distinct.size()) {
+        distinct.push_back({cx.symbol(sym::SymbolKind::kAxis, fmt::format("q{}", k)), axis.extent});
+        taken.push_back(false);
+      }
+      taken[k] = true;
+      const Expr from = axis.symbol;
+      const Expr to = distinct[k].symbol;
+      const auto renamed = [&](Expr e) {
+        return cx.substituted(e, [&](Expr symbol) { return symbol == from ? to : Expr(); });
+      };
+      for_each_body_expr(stage, [&](Expr& e) { e = renamed(e); });
+      for (Stage::Line& line : stage.body)
+        if (line.inst.axis == from) line.inst.axis = to;
+      axis.symbol = to;
+    }
+  }
+  return distinct;
+}
+
+}  // namespace
+
+PreparedNest prepared(loop::Program& program, const Nest& nest) {
+  PreparedNest out{nest, {}};
+  out.nest.tiling.reset();
+  drop_unit_axes(program, out.nest);
+  remove_divisions(program, out.nest);
+  drop_unit_axes(program, out.nest);
+  merge_axes(program, out.nest);
+  order_axes(program, out.nest);
+  out.inner = unify_inner_axes(program.cx(), out.nest);
+  return out;
+}
+
+}  // namespace jumar::tile::npu

@@ -1,0 +1,65 @@
+#include "tile/npu/tile_npu.h"
+
+#include <algorithm>
+
+#include "support/check.h"
+#include "tile/npu/lower_nest.h"
+#include "tile/npu/pieces.h"
+
+namespace jumar::tile::npu {
+namespace {
+
+// The k-th candidate of each nest, or its last.
+std::optional<Choice> choice_of(const loop::Program& program, const std::string& name,
+                                const std::vector<PreparedNest>& nests,
+                                const std::vector<std::vector<Candidate>>& candidates, size_t k) {
+  Choice choice;
+  choice.kernel.name = name;
+  Arguments arguments(program, choice.kernel);
+  for (size_t n = 0; n < nests.size(); ++n) {
+    const Candidate& candidate = candidates[n][std::min(k, candidates[n].size() - 1)];
+    const std::optional<std::string> refusal =
+        add_nest(program, nests[n], candidate.tiling, arguments, choice.kernel);
+    if (refusal) return std::nullopt;
+    choice.tilings.push_back(candidate.tiling);
+    choice.us += candidate.us;
+    choice.buffer_bytes = std::max(choice.buffer_bytes, candidate.buffer_bytes);
+  }
+  sym::Context& cx = program.cx();
+  Expr grid = cx.constant(0);
+  for (const BlockNest& nest : choice.kernel.nests) grid = cx.max(grid, nest.tasks);
+  choice.kernel.grid = cx.min(grid, vector_cores(cx));
+  return choice;
+}
+
+}  // namespace
+
+TiledKernel tile_npu(loop::Program& program, const loop::Kernel& kernel, const NpuModel& model, size_t most) {
+  TiledKernel out;
+  if (kernel.is_phased) {
+    out.refusal = "phases of a kernel can't wait for each other";
+    return out;
+  }
+  std::vector<PreparedNest> nests;
+  for (const loop::Nest& nest : kernel.nests)
+    for (const loop::Nest& piece : pieces_of(program, nest)) nests.push_back(prepared(program, piece));
+  std::vector<std::vector<Candidate>> all;
+  size_t count = 1;
+  for (const PreparedNest& nest : nests) {
+    all.push_back(candidates(program, nest, model, most, out.refusal));
+    if (all.back().empty()) {
+      if (out.refusal.empty()) out.refusal = "no way to cut it";
+      return out;
+    }
+    count = std::max(count, all.back().size());
+  }
+  out.refusal.clear();
+  for (size_t k = 0; k < count; ++k) {
+    std::optional<Choice> choice = choice_of(program, kernel.name, nests, all, k);
+    if (choice) out.choices.push_back(std::move(*choice));
+  }
+  if (out.choices.empty()) out.refusal = "its nests don't fit one kernel";
+  return out;
+}
+
+}  // namespace jumar::tile::npu

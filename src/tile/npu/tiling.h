@@ -1,0 +1,34 @@
+// How a nest is cut for an NPU: what lower_nest (lower_nest.h) is told.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "loop/loop.h"
+
+namespace jumar::tile::npu {
+
+struct AxisTiling {
+  sym::Expr symbol;
+  sym::Expr extent;
+  bool is_inner = false;   // an inner axis of stages, else a kept one
+  int64_t size = 1;        // points in a block
+  bool is_scalar = false;  // size 1, and no dimension of blocks
+  // Of kept axes: its blocks are shared out to cores, else each task loops over all of them.
+  bool in_tasks = false;
+};
+
+struct NestTiling {
+  std::vector<AxisTiling> axes;  // in the order of blocks: the last is contiguous
+};
+
+// A nest in the form that is tiled: no axes of extent 1, neighbours merged where all addresses allow, no
+// division or remainder that cutting an axis can remove, and inner axes of the same extent in different
+// stages with one name, so that what two stages both compute is seen to be equal.
+struct PreparedNest {
+  loop::Nest nest;
+  std::vector<loop::Axis> inner;  // the distinct inner axes of all stages
+};
+PreparedNest prepared(loop::Program& program, const loop::Nest& nest);
+
+}  // namespace jumar::tile::npu
