@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "driver/kernel_counts.h"
 #include "tile/npu/walk.h"
 
 namespace jumar::driver {
@@ -11,9 +12,6 @@ namespace {
 using tile::npu::BlockInst;
 using tile::npu::BlockKind;
 using tile::npu::BlockOp;
-
-// Steps of a kernel's scalar part that are run at most: a few seconds.
-constexpr int64_t kMostSteps = int64_t{1} << 30;
 
 bool is_wide_integer(ir::DType dtype) { return dtype == ir::DType::kI64 || dtype == ir::DType::kU64; }
 
@@ -58,11 +56,7 @@ std::vector<std::string> scalar_reasons(const loop::Program& program, const tile
 class Facts {
  public:
   Facts(const NpuParts& parts, const Device& device, const SizeValues& sizes)
-      : parts_(parts),
-        device_(device),
-        sizes_(sizes),
-        cores_(tile::npu::vector_cores(parts.program.cx())),
-        costs_(toolchain::costs_of(device.target)) {}
+      : parts_(parts), device_(device), sizes_(sizes), costs_(toolchain::costs_of(device.target)) {}
 
   Result<DeviceLaunch> of(const std::string& name) const {
     DeviceLaunch launch;
@@ -73,32 +67,23 @@ class Facts {
       if (const auto* loops = std::get_if<loop::Kernel>(&item); loops != nullptr && loops->name == name)
         launch.loops = loops;
     CHECK(launch.loops != nullptr, "kernel @{} has no loops", name);
-    const tile::npu::BlockKernel& block = kernel->choice.kernel;
-    JUMAR_ASSIGN(launch.grid[0], value(block.grid));
-    for (const tile::npu::IntArgument& argument : block.ints) {
-      JUMAR_ASSIGN(const int64_t scalar, value(argument.value));
-      launch.scalars.push_back(scalar);
-    }
+    JUMAR_ASSIGN(LaunchNumbers numbers,
+                 launch_numbers(parts_.program, kernel->choice.kernel, device_.limit.vector_cores, sizes_));
+    launch.grid = numbers.grid;
+    launch.scalars = numbers.scalars;
     JUMAR_ASSIGN(launch.least, least_traffic(parts_.program, *launch.loops, sizes_));
     count(launch);
     return launch;
   }
 
  private:
-  Result<int64_t> value(sym::Expr e) const {
-    return sym::evaluate(e, [&](sym::Expr symbol) -> std::optional<int64_t> {
-      if (symbol == cores_) return device_.limit.vector_cores;
-      const auto row = sizes_.find(symbol.symbol_name());
-      return row == sizes_.end() ? std::nullopt : std::optional(row->second);
-    });
-  }
-
   void count(DeviceLaunch& launch) const {
     if (!launch.kernel->is_checked) {
       launch.not_counted = "there is no compiled code";
       return;
     }
-    const Result<toolchain::HivmTraffic> traffic = counted(launch);
+    const Result<toolchain::HivmTraffic> traffic =
+        counted(launch.kernel->check, {launch.grid, launch.scalars}, device_.limit);
     if (!traffic.ok()) {
       launch.not_counted = traffic.error().text();
       return;
@@ -109,22 +94,9 @@ class Facts {
       launch.scalar_reasons = scalar_reasons(parts_.program, launch.kernel->choice.kernel);
   }
 
-  Result<toolchain::HivmTraffic> counted(const DeviceLaunch& launch) const {
-    JUMAR_ASSIGN(const toolchain::HivmProgram program,
-                 toolchain::read_hivm(launch.kernel->check.compiled.hivm, launch.kernel->function + ".hivm.mlir"));
-    toolchain::HivmLaunch request;
-    request.grid = launch.grid;
-    request.scalars = launch.scalars;
-    request.vector_cores = static_cast<int>(device_.limit.vector_cores);
-    request.cube_cores = static_cast<int>(device_.limit.cube_cores);
-    request.most_steps = kMostSteps;
-    return toolchain::hivm_traffic(program, request);
-  }
-
   const NpuParts& parts_;
   const Device& device_;
   const SizeValues& sizes_;
-  sym::Expr cores_;
   toolchain::HivmCosts costs_;
 };
 
