@@ -7,8 +7,8 @@
 //    "fusions": {"inlined": 10, "merged": 4, "siblings": 0, "joined": 1},
 //    "refusals": [{"producer": "k1", "consumer": "k2", "reason": "..."}]}
 //
-// With a device as target there is a row for each of its kernels as well, and one for each that could not be made
-// on the way and was taken apart or called (device_report.h):
+// With a device as target there is a row for each of its kernels as well, and one for each that could not be
+// made on the way and was taken apart or called (device_report.h):
 //
 //    "device_kernels": [{"name": "k0", "stage": "checked", "choice": 0, "choices": 10, "rejected": [], ...}]
 //
