@@ -83,12 +83,22 @@ void add_opt(CLI::App& app, OptArguments& arguments) {
   app.add_option("file", arguments.file, "the text; - or nothing is standard input");
 }
 
+void add_device_flags(CLI::App& app, std::string& target, std::string& limit) {
+  app.add_option("--target", target, "cpu, or the device that kernels are made for; `jumar targets` lists them");
+  app.add_option("--device-limit", limit, "CUBE,VECTOR: use at most so many cores of the device");
+}
+
 void add_compile(CLI::App& app, CompileArguments& arguments) {
   app.add_option("archive", arguments.input, "what torch.export.save wrote")->required();
-  app.add_option("--emit", arguments.emit, "what to make: a package, or C++ source in a folder")
-      ->check(CLI::IsMember({"package", "cpp"}));
+  app.add_option("--emit", arguments.emit,
+                 "what to make: a package, C++ source in a folder, or, for a device, stages of its kernels in a "
+                 "folder")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(emit_words()));
   app.add_option("-o,--output", arguments.output,
-                 "the package, or the folder; otherwise ARCHIVE with the ending .jumar.pt2 or .cpp");
+                 "the package, or the folder; otherwise ARCHIVE with the ending .jumar.pt2, .cpp or .npu");
+  add_device_flags(app, arguments.target, arguments.device_limit);
   app.add_option("--report", arguments.page, "write a page of HTML about the program to this file");
   app.add_option("--name", arguments.name, "what the functions of C++ source are called after");
   app.add_option("--cpu", arguments.cpu, "the processor: native, or a level such as x86-64-v3");
@@ -116,8 +126,10 @@ void add_run(CLI::App& app, RunArguments& arguments) {
 }
 
 void add_inspect(CLI::App& app, InspectArguments& arguments) {
-  app.add_option("file", arguments.file, "a package of jumar compile, or what torch.export.save wrote")
+  app.add_option("file", arguments.file,
+                 "a package of jumar compile, a folder of a device's kernels, or what torch.export.save wrote")
       ->required();
+  add_device_flags(app, arguments.target, arguments.device_limit);
   app.add_flag("--kernels", arguments.all_kernels, "print the loops of the kernels instead of an overview");
   app.add_option("--kernel", arguments.kernels, "the same of one kernel")->allow_extra_args(false);
   app.add_flag("--plan", arguments.plan, "print the plan");
@@ -137,9 +149,8 @@ void add_sim(CLI::App& app, SimArguments& arguments) {
                  "of the kernel: x.npy or 1000xf32 (zeros) for a pointer, else a number. None: list them");
   app.add_option("--grid", arguments.grid, "programs on the axes x, y and z")
       ->delimiter(',')
-      ->expected(1, 3)
       ->allow_extra_args(false)
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1 << 20));
   app.add_option("--kernel", arguments.kernel, "which kernel, of a file with several");
   app.add_option("--output", arguments.output, "where results go; {} becomes the argument's number");
   app.add_option("--threads", arguments.threads, "threads to run with; 0 means one for each processor")
@@ -217,8 +228,8 @@ int opt_command(const OptArguments& arguments, const Options& base) {
   return written.ok() ? 0 : report(written.error());
 }
 
-int inspect_command(const InspectArguments& arguments) {
-  const Result<std::string> text = inspect(arguments);
+int inspect_command(const InspectArguments& arguments, const Options& base) {
+  const Result<std::string> text = inspect(arguments, base);
   if (!text.ok()) return report(text.error());
   print(stdout, *text);
   return 0;
@@ -299,7 +310,7 @@ int run(int argc, char** argv) {
   add_opt(opt_app, opt_arguments);
   CompileArguments compile_arguments;
   CLI::App& compile_app =
-      *app.add_subcommand("compile", "make a package, or C++ source, of an exported program");
+      *app.add_subcommand("compile", "make a package, C++ source, or a device's kernels of an exported program");
   add_compile(compile_app, compile_arguments);
   RunArguments run_arguments;
   CLI::App& run_app = *app.add_subcommand("run", "run an exported program or a package");
@@ -329,11 +340,11 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : kWrongArguments;
   }
   if (golden_app) return golden_command(golden_paths, bless);
-  if (inspect_app) return inspect_command(inspect_arguments);
   if (targets_app) return targets_command(target_name);
   const Result<Options> base = Options::from_environment(process_environment());
   if (!base.ok()) return report(base.error());
   if (toolchain.is_wanted()) return toolchain_command(toolchain, *base);
+  if (inspect_app) return inspect_command(inspect_arguments, *base);
   if (opt_app) return opt_command(opt_arguments, *base);
   if (compile_app) {
     const Status status = compile_command(compile_arguments, *base);

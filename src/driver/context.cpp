@@ -7,6 +7,7 @@
 #include "driver/build_id.h"
 #include "driver/canonical.h"
 #include "driver/compile_graph.h"
+#include "driver/device_report.h"
 #include "driver/entry.h"
 #include "driver/npu_compile.h"
 #include "driver/stages.h"
@@ -205,7 +206,9 @@ Status Context::build_for_device(Job& job, Stages& stages, const graph::Graph& g
   NpuOptions options;
   options.toolchain_threads = static_cast<int>(job.options.toolchain_threads());
   options.store = job.store;
+  if (job.options.costmodel()) options.ranked_share = job.options.costmodel_ratio();
   JUMAR_ASSIGN(NpuParts parts, compile_for_npu(stages, graph, *job.device, job.tools, options, job.report));
+  JUMAR_RETURN_IF_ERROR(note_device_kernels(parts, job.device->target, job.options, job.report));
   for (NpuKernel& kernel : parts.kernels.kernels) {
     const std::string& linalg = kernel.linalg();
     job.entry.kernels.push_back({kernel.name, hash_of("linalg\n" + linalg), linalg});

@@ -3,21 +3,19 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 
 #include "driver/compile_graph.h"
+#include "driver/model_source.h"
 #include "driver/package_weights.h"
 #include "driver/scratch_directory.h"
 #include "emit/host/cpp_text.h"
 #include "emit/host/emit_cpp.h"
 #include "emit/host/wrapper_header.h"
-#include "import/pt2.h"
 #include "support/files.h"
 
 namespace jumar::driver {
 namespace {
 
-constexpr std::string_view kArchiveMagic = "PK";
 constexpr const char* kKernelFolder = "kernels";
 
 // {0}: the program's name, {1}: the object files.
@@ -43,31 +41,6 @@ if(EXISTS "${{CMAKE_CURRENT_SOURCE_DIR}}/weights.bin")
        COPY_ON_ERROR SYMBOLIC)
 endif()
 )";
-
-// What the program is made of.
-struct Source {
-  explicit Source(graph::Graph g) : graph(std::move(g)) {}
-  graph::Graph graph;
-  std::optional<import::Imported> archive;  // without its graph
-};
-
-Result<Source> read(const CppProjectRequest& request, Stages& stages, Report& report) {
-  std::string start(kArchiveMagic.size(), '\0');
-  std::ifstream(request.input, std::ios::binary)
-      .read(start.data(), static_cast<std::streamsize>(start.size()));
-  if (start == kArchiveMagic) {
-    const StageTimer timer(report, "import");
-    import::ImportOptions import_options;
-    import_options.model = request.model;
-    JUMAR_ASSIGN(import::Imported model, import::import_pt2(request.input, import_options));
-    Source source(std::move(model.graph));
-    source.archive.emplace(std::move(model));
-    return source;
-  }
-  JUMAR_ASSIGN(const std::string text, bytes_of_file(request.input));
-  JUMAR_ASSIGN(graph::Graph graph, stages.read(text, request.input));
-  return Source(std::move(graph));
-}
 
 void describe_archive(sym::Context& cx, const import::Imported& model, const PackageWeights& layout,
                       emit::host::CppOptions& options) {
@@ -135,7 +108,7 @@ Result<CppProjectSummary> write_cpp_project(const CppProjectRequest& request, co
   JUMAR_ASSIGN(const jit::CpuTarget target, target_of(options, false));
   JUMAR_ASSIGN(Dumps dumps, Dumps::create({}, [](std::string_view, const std::string&) {}));
   Stages stages(options, report, dumps);
-  JUMAR_ASSIGN(Source source, read(request, stages, report));
+  JUMAR_ASSIGN(ModelSource source, read_model(request.input, request.model, stages, report));
   tell("compiling");
   JUMAR_RETURN_IF_ERROR(stages.optimize(source.graph));
   JUMAR_ASSIGN(CompiledParts parts, compile_graph(stages, source.graph, target, options, nullptr, report));

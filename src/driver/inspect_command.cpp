@@ -1,12 +1,17 @@
 #include "driver/inspect_command.h"
 
 #include <charconv>
+#include <filesystem>
 
 #include "driver/archive_kind.h"
+#include "driver/device_json.h"
+#include "driver/device_project.h"
+#include "driver/device_table.h"
 #include "driver/exported_view.h"
 #include "driver/inspect_json.h"
 #include "driver/inspect_text.h"
 #include "driver/utf8.h"
+#include "support/files.h"
 #include "support/mapped_file.h"
 
 namespace jumar::driver {
@@ -68,6 +73,36 @@ Result<std::string> archive_text(const InspectArguments& arguments, std::span<co
   return arguments.json ? exported_json(view) : exported_text(view);
 }
 
+Result<std::string> device_text(const InspectArguments& arguments, const std::string& json,
+                                const std::string& file) {
+  if (wants_parts(arguments))
+    return diagnostic("input", "'{}' holds a device's kernels as files: look there", arguments.file);
+  JUMAR_ASSIGN(const std::string table, device_table(json, file));
+  return arguments.json ? json : table;
+}
+
+Result<std::string> folder_text(const InspectArguments& arguments) {
+  const std::string file = (std::filesystem::path(arguments.file) / kKernelsFile).string();
+  const Result<std::string> json = bytes_of_file(file);
+  if (!json.ok())
+    return diagnostic("input", "the folder '{}' is not of jumar compile --target: it has no {}", arguments.file,
+                      kKernelsFile);
+  return device_text(arguments, *json, file);
+}
+
+Result<std::string> compiled_text(const InspectArguments& arguments, const Options& base) {
+  std::string given = "target=" + arguments.target;
+  if (!arguments.device_limit.empty()) given += "\ndevice_limit=" + arguments.device_limit;
+  JUMAR_ASSIGN(const Options options, base.with(given));
+  if (options.target() == "cpu") return diagnostic("option", "cpu is no device");
+  DeviceProjectRequest request;
+  request.input = arguments.file;
+  request.model = arguments.model;
+  Report report;
+  JUMAR_ASSIGN(const DeviceProject project, device_project(request, options, report));
+  return device_text(arguments, project.json, arguments.file);
+}
+
 }  // namespace
 
 Result<std::string> inspect(const InspectArguments& arguments, std::span<const uint8_t> bytes) {
@@ -89,7 +124,12 @@ Result<std::string> inspect(const InspectArguments& arguments, std::span<const u
   return printable_lines(text);
 }
 
-Result<std::string> inspect(const InspectArguments& arguments) {
+Result<std::string> inspect(const InspectArguments& arguments, const Options& base) {
+  if (std::filesystem::is_directory(arguments.file) || !arguments.target.empty()) {
+    JUMAR_ASSIGN(const std::string text, arguments.target.empty() ? folder_text(arguments)
+                                                                  : compiled_text(arguments, base));
+    return printable_lines(text);
+  }
   JUMAR_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(arguments.file));
   return inspect(arguments, file->bytes());
 }

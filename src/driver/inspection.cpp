@@ -143,24 +143,6 @@ std::vector<ConstantsRow> constants_rows(const package::Manifest& manifest) {
 
 // ---- Programs ----
 
-// "aten.add.Tensor aten.add.Tensor aten.gelu.default": 2 of one, 1 of another.
-std::vector<CountedOp> counted_ops(std::string_view origin) {
-  std::vector<CountedOp> ops;
-  while (!origin.empty()) {
-    const size_t end = std::min(origin.find(' '), origin.size());
-    const std::string_view op = origin.substr(0, end);
-    origin.remove_prefix(std::min(end + 1, origin.size()));
-    if (op.empty()) continue;
-    const auto found = std::ranges::find(ops, op, &CountedOp::op);
-    if (found == ops.end()) {
-      ops.push_back({std::string(op), 1});
-    } else {
-      ++found->count;
-    }
-  }
-  return ops;
-}
-
 void add_kernel(std::vector<KernelRow>& rows, const loop::Kernel& kernel, const plan::LaunchStep& launch) {
   auto row = std::ranges::find(rows, launch.kernel, &KernelRow::name);
   if (row == rows.end()) {
@@ -279,6 +261,23 @@ Status check_sizes(const std::vector<SymbolRow>& symbols, const SizeValues& size
 }
 
 }  // namespace
+
+std::vector<CountedOp> counted_ops(std::string_view origin) {
+  std::vector<CountedOp> ops;
+  while (!origin.empty()) {
+    const size_t end = std::min(origin.find(' '), origin.size());
+    const std::string_view op = origin.substr(0, end);
+    origin.remove_prefix(std::min(end + 1, origin.size()));
+    if (op.empty()) continue;
+    const auto found = std::ranges::find(ops, op, &CountedOp::op);
+    if (found == ops.end()) {
+      ops.push_back({std::string(op), 1});
+    } else {
+      ++found->count;
+    }
+  }
+  return ops;
+}
 
 uint64_t constant_bytes(const package::Constant& constant) {
   auto bytes = static_cast<uint64_t>(ir::dtype_bytes(constant.dtype));

@@ -41,6 +41,9 @@ struct CountedOp {
   size_t count = 0;
 };
 
+// "aten.add.Tensor aten.add.Tensor aten.gelu.default": 2 of one, 1 of another.
+std::vector<CountedOp> counted_ops(std::string_view origin);
+
 // One code and the kernels of the program that it computes.
 struct KernelRow {
   std::string name;

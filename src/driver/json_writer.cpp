@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "driver/utf8.h"
@@ -43,6 +44,11 @@ JsonWriter& JsonWriter::key(std::string_view name) {
   out_ += json_text(name) + ": ";
   follows_key_ = true;
   return *this;
+}
+
+JsonWriter& JsonWriter::real(double value) {
+  CHECK(std::isfinite(value), "JSON has no {}", value);
+  return put(fmt::format("{:.6g}", value));
 }
 
 std::string JsonWriter::take() {

@@ -30,6 +30,8 @@ class JsonWriter {
   JsonWriter& text(std::string_view value) { return put(json_text(value)); }
   JsonWriter& number(int64_t value) { return put(std::to_string(value)); }
   JsonWriter& count(uint64_t value) { return put(std::to_string(value)); }
+  // Must be finite.
+  JsonWriter& real(double value);
   JsonWriter& boolean(bool value) { return put(value ? "true" : "false"); }
   JsonWriter& null() { return put("null"); }
 

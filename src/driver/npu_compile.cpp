@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "driver/device_report.h"
 #include "emit/host/emit_plan.h"
 #include "tile/npu/arguments.h"
 #include "tile/npu/supports.h"
@@ -130,6 +131,7 @@ Result<NpuParts> compile_for_npu(Stages& stages, const graph::Graph& graph, cons
       const StageTimer timer(report, "kernels");
       JUMAR_ASSIGN(made, npu_kernels(program, device.target, tools, options));
     }
+    note_refused(made, report);
     if (!made.refused.empty() && round < kMostRounds) {
       learn(made, members, how, apart, report);
       continue;

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <cmath>
 #include <set>
 
+#include "driver/kernel_counts.h"
+#include "driver/toolchain/hivm_time.h"
 #include "emit/ttir/emit_ttir.h"
 
 namespace jumar::driver {
@@ -30,14 +33,13 @@ std::string function_name(const std::string& name, int64_t most, std::set<std::s
 
 struct Tried {
   tile::npu::TiledKernel tiled;
-  size_t next = 0;
+  size_t next = 0;  // choices before it have been tried
 };
 
-// The choice that stands now, as TTIR.
-void set_choice(const loop::Program& program, Tried& tried, NpuKernel& kernel) {
-  kernel.choice = std::move(tried.tiled.choices[tried.next++]);
-  kernel.choice.kernel.name = kernel.function;
-  kernel.ttir = emit::ttir::emit_ttir(program, kernel.choice.kernel);
+// A choice as TTIR.
+std::string ttir_of(const loop::Program& program, const NpuKernel& kernel, tile::npu::Choice& choice) {
+  choice.kernel.name = kernel.function;
+  return emit::ttir::emit_ttir(program, choice.kernel);
 }
 
 }  // namespace
@@ -89,44 +91,125 @@ std::string tiling_text(const NpuKernel& kernel) {
 namespace {
 
 // Everything is tried at once; what the toolchain refuses is cut in the next way and tried again.
-Status check_all(const loop::Program& program, const toolchain::Toolchain& tools,
-                 const toolchain::ToolchainFlavor& flavor, const NpuOptions& options,
-                 std::vector<Tried>& tried, NpuKernels& out) {
-  std::vector<size_t> open;
-  for (size_t k = 0; k < out.kernels.size(); ++k)
-    if (!out.refused.contains(out.kernels[k].name)) open.push_back(k);
-  const size_t total = open.size();
-  while (!open.empty()) {
+class Checker {
+ public:
+  Checker(const loop::Program& program, const target::Target& target, const toolchain::Toolchain& tools,
+          const NpuOptions& options, std::vector<Tried>& tried, NpuKernels& out)
+      : program_(program),
+        target_(target),
+        tools_(tools),
+        options_(options),
+        tried_(tried),
+        out_(out),
+        sizes_(hinted_sizes(program)),
+        costs_(toolchain::costs_of(target)) {}
+
+  Status run() {
+    JUMAR_ASSIGN(const toolchain::ToolchainFlavor flavor, toolchain::flavor_of(target_));
+    std::vector<size_t> open;
+    for (size_t k = 0; k < out_.kernels.size(); ++k)
+      if (!out_.refused.contains(out_.kernels[k].name)) open.push_back(k);
+    const size_t total = open.size();
+    for (bool is_first = true; !open.empty(); is_first = false) {
+      std::vector<Attempt> attempts = attempts_of(open, is_first);
+      JUMAR_ASSIGN(std::vector<KernelCheck> checks, checked(attempts, flavor, total - open.size(), total));
+      for (size_t a = 0; a < attempts.size(); ++a) learn(attempts[a], std::move(checks[a]));
+      std::erase_if(open, [&](size_t k) { return is_settled(k); });
+    }
+    return {};
+  }
+
+ private:
+  struct Attempt {
+    size_t kernel = 0;
+    size_t number = 0;
+    std::string ttir;
+    bool is_ranked = false;
+  };
+
+  std::vector<Attempt> attempts_of(const std::vector<size_t>& open, bool is_first) {
+    std::vector<Attempt> out;
+    for (const size_t k : open) {
+      Tried& state = tried_[k];
+      const size_t all = state.tiled.choices.size();
+      const bool is_ranked = is_first && options_.ranked_share.has_value();
+      const double share = is_ranked ? std::ceil(static_cast<double>(all) * *options_.ranked_share) : 1;
+      const size_t count = std::clamp<size_t>(static_cast<size_t>(share), 1, all - state.next);
+      for (size_t c = 0; c < count; ++c, ++state.next)
+        out.push_back(
+            {k, state.next, ttir_of(program_, out_.kernels[k], state.tiled.choices[state.next]), is_ranked});
+    }
+    return out;
+  }
+
+  Result<std::vector<KernelCheck>> checked(const std::vector<Attempt>& attempts,
+                                           const toolchain::ToolchainFlavor& flavor, size_t done_before,
+                                           size_t total) const {
     std::vector<toolchain::TtirKernel> batch;
-    for (const size_t k : open) batch.push_back({out.kernels[k].function, out.kernels[k].ttir});
+    for (const Attempt& attempt : attempts)
+      batch.push_back({out_.kernels[attempt.kernel].function, attempt.ttir});
     toolchain::CheckOptions check;
-    check.threads = options.toolchain_threads;
-    check.store = options.store;
-    if (options.progress) {
-      check.progress = [&, left = open.size()](const KernelCheck&, size_t done, size_t) {
-        options.progress(total - left + done, total);
+    check.threads = options_.toolchain_threads;
+    check.store = options_.store;
+    if (options_.progress) {
+      check.progress = [&](const KernelCheck&, size_t done, size_t count) {
+        options_.progress(done_before + done * (total - done_before) / count, total);
       };
     }
-    JUMAR_ASSIGN(std::vector<KernelCheck> checks, toolchain::check_kernels(batch, tools, flavor, check));
-    std::vector<size_t> again;
-    for (size_t j = 0; j < open.size(); ++j) {
-      NpuKernel& kernel = out.kernels[open[j]];
-      kernel.check = std::move(checks[j]);
-      kernel.is_checked = kernel.check.is_ok();
-      if (kernel.is_checked) continue;
-      kernel.rejected.push_back(kernel.check.failure()->text());
-      Tried& state = tried[open[j]];
-      if (state.next < state.tiled.choices.size()) {
-        set_choice(program, state, kernel);
-        again.push_back(open[j]);
-      } else {
-        out.refused[kernel.name] = "the toolchain refuses it: " + kernel.rejected.front();
-      }
-    }
-    open = std::move(again);
+    return toolchain::check_kernels(batch, tools_, flavor, check);
   }
-  return {};
-}
+
+  void learn(const Attempt& attempt, KernelCheck check) {
+    NpuKernel& kernel = out_.kernels[attempt.kernel];
+    tile::npu::Choice& choice = tried_[attempt.kernel].tiled.choices[attempt.number];
+    if (!check.is_ok()) kernel.rejected.push_back(check.failure()->text());
+    RankedChoice row{attempt.number, choice.us, 0, choice.buffer_bytes, false};
+    if (check.is_ok() && attempt.is_ranked) {
+      const std::optional<double> us = hivm_us(choice, check);
+      row.is_counted = us.has_value();
+      row.hivm_us = us.value_or(0);
+    }
+    if (attempt.is_ranked) kernel.ranking.push_back(row);
+    if (kernel.is_checked && !(check.is_ok() && is_better(kernel, row))) return;
+    kernel.is_checked = check.is_ok();
+    kernel.check = std::move(check);
+    kernel.choice = std::move(choice);
+    kernel.choice_number = attempt.number;
+    kernel.ttir = attempt.ttir;
+  }
+
+  // Than the choice of the kernel that stands. Of those that can't be counted, the first stands.
+  static bool is_better(const NpuKernel& kernel, const RankedChoice& row) {
+    const auto now = std::ranges::find(kernel.ranking, kernel.choice_number, &RankedChoice::number);
+    return row.is_counted && now != kernel.ranking.end() && (!now->is_counted || row.hivm_us < now->hivm_us);
+  }
+
+  std::optional<double> hivm_us(const tile::npu::Choice& choice, const KernelCheck& check) const {
+    const target::CoreLimit cores = target::all_cores(target_);
+    const Result<LaunchNumbers> numbers = launch_numbers(program_, choice.kernel, cores.vector_cores, sizes_);
+    if (!numbers.ok()) return std::nullopt;
+    const Result<toolchain::HivmTraffic> traffic = counted(check, *numbers, cores);
+    if (!traffic.ok()) return std::nullopt;
+    return toolchain::estimated_time(*traffic, costs_).seconds * 1e6;
+  }
+
+  bool is_settled(size_t k) {
+    NpuKernel& kernel = out_.kernels[k];
+    if (kernel.is_checked) return true;
+    if (tried_[k].next < tried_[k].tiled.choices.size()) return false;
+    out_.refused[kernel.name] = "the toolchain refuses it: " + kernel.rejected.front();
+    return true;
+  }
+
+  const loop::Program& program_;
+  const target::Target& target_;
+  const toolchain::Toolchain& tools_;
+  const NpuOptions& options_;
+  std::vector<Tried>& tried_;
+  NpuKernels& out_;
+  SizeValues sizes_;
+  toolchain::HivmCosts costs_;
+};
 
 }  // namespace
 
@@ -145,17 +228,23 @@ Result<NpuKernels> npu_kernels(loop::Program& program, const target::Target& tar
     made.function = function_name(kernel->name, target.max_kernel_name, functions);
     made.origin = kernel->origin;
     Tried& state = tried.emplace_back();
+    const auto begin = std::chrono::steady_clock::now();
     state.tiled = tile::npu::tile_npu(program, *kernel, model, options.most_choices);
+    made.choice_count = state.tiled.choices.size();
     if (state.tiled.choices.empty())
       out.refused[kernel->name] = state.tiled.refusal;
     else
-      set_choice(program, state, made);
+      made.ttir = ttir_of(program, made, state.tiled.choices.front());
+    made.tile_seconds = seconds_since(begin);
   }
   out.tile_seconds = seconds_since(start);
-  if (tools == nullptr) return out;
+  if (tools == nullptr) {
+    for (size_t k = 0; k < tried.size(); ++k)
+      if (!tried[k].tiled.choices.empty()) out.kernels[k].choice = std::move(tried[k].tiled.choices.front());
+    return out;
+  }
   const auto compiled = std::chrono::steady_clock::now();
-  JUMAR_ASSIGN(const toolchain::ToolchainFlavor flavor, toolchain::flavor_of(target));
-  JUMAR_RETURN_IF_ERROR(check_all(program, *tools, flavor, options, tried, out));
+  JUMAR_RETURN_IF_ERROR(Checker(program, target, *tools, options, tried, out).run());
   out.toolchain_seconds = seconds_since(compiled);
   return out;
 }

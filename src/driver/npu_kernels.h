@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,15 +21,28 @@
 
 namespace jumar::driver {
 
+// One of a kernel's choices that was compiled to be compared with others.
+struct RankedChoice {
+  size_t number = 0;         // among the kernel's choices
+  double modelled_us = 0;    // by the model of the tile stage
+  double hivm_us = 0;        // by its HIVM; meaningless unless it is counted
+  int64_t buffer_bytes = 0;  // by the model
+  bool is_counted = false;   // it compiles, and its HIVM can be counted
+};
+
 struct NpuKernel {
   std::string name;      // of the program's kernel
   std::string function;  // of the code: a name that the toolchain takes
   std::string origin;
   tile::npu::Choice choice;
+  size_t choice_number = 0;  // of choice_count, the best first
+  size_t choice_count = 0;
   std::string ttir;
   toolchain::KernelCheck check;       // as it begins, where there is no toolchain
   std::vector<std::string> rejected;  // what the toolchain said about better choices, one text each
+  std::vector<RankedChoice> ranking;  // where there was one
   bool is_checked = false;
+  double tile_seconds = 0;  // from loops to the first TTIR
 
   const std::string& linalg() const { return check.adapted.linalg->text; }
   bool has_linalg() const { return check.adapted.linalg.has_value(); }
@@ -45,6 +59,8 @@ struct NpuOptions {
   int toolchain_threads = 0;
   const Store* store = nullptr;  // where what the toolchain says is kept; or null
   size_t most_choices = 10;
+  // Of a kernel's choices, compiled and compared: rounded up, at least one.
+  std::optional<double> ranked_share;
   std::function<void(size_t done, size_t total)> progress;
 };
 

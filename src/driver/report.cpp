@@ -47,6 +47,9 @@ std::string json_body(const Report& report) {
            return fmt::format("{{\"callable\": {}, \"reason\": {}}}", json_text(call.callable),
                               json_text(call.reason));
          });
+  if (!report.device_kernels.empty())
+    out +=
+        ", \"device_kernels\": " + array(report.device_kernels, [](const std::string& row) { return row; });
   out += fmt::format(", \"fusions\": {{\"inlined\": {}, \"merged\": {}, \"siblings\": {}, \"joined\": {}}}",
                      report.inlined, report.merged, report.siblings, report.joined);
   out += ", \"refusals\": " + array(report.refusals, [](const Report::Refusal& refusal) {

@@ -7,6 +7,11 @@
 //    "fusions": {"inlined": 10, "merged": 4, "siblings": 0, "joined": 1},
 //    "refusals": [{"producer": "k1", "consumer": "k2", "reason": "..."}]}
 //
+// With a device as target there is a row for each of its kernels as well, and one for each that could not be
+// made on the way and was taken apart or called (device_report.h):
+//
+//    "device_kernels": [{"name": "k0", "stage": "checked", "choice": 0, "choices": 10, "rejected": [], ...}]
+//
 // A kernel whose nests run one after the other has "phased": true as well. Times are milliseconds. Everything
 // but the times is the same from run to run.
 #pragma once
@@ -54,6 +59,7 @@ struct Report {
   std::vector<Kernel> kernels;
   std::vector<Call> calls;
   std::vector<PythonCall> python_calls;
+  std::vector<std::string> device_kernels;  // JSON objects
   uint32_t inlined = 0;
   uint32_t merged = 0;
   uint32_t siblings = 0;

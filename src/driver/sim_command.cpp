@@ -166,6 +166,7 @@ Status SimRun::run() {
     return diagnostic("input", "{} takes {} arguments, not {}", kernel.name, kernel.argument_count,
                       arguments_.words.size());
   }
+  if (arguments_.grid.size() > 3) return diagnostic("input", "a grid has at most three axes");
   for (int k = 0; k < kernel.argument_count; ++k) {
     JUMAR_RETURN_IF_ERROR(read_word(k, arguments_.words[static_cast<size_t>(k)]));
   }
@@ -193,7 +194,12 @@ Status sim_command(const SimArguments& arguments, const Options& base) {
   JUMAR_ASSIGN(const Options options, base.with(fmt::format("{}", fmt::join(arguments.options, "\n"))));
   JUMAR_ASSIGN(const std::string text, bytes_of_file(arguments.file));
   JUMAR_ASSIGN(const std::shared_ptr<const SimLibrary> library, SimLibrary::open(options.sim_library()));
-  JUMAR_ASSIGN(SimKernel kernel, library->compile(text, {arguments.kernel, false}));
+  Result<SimKernel> made = library->compile(text, {arguments.kernel, false});
+  if (!made.ok()) {
+    made.error().where.file = arguments.file;
+    return made.error();
+  }
+  SimKernel kernel = std::move(made).value();
   if (arguments.words.empty()) {
     const std::string list = argument_list(kernel.info());
     std::fwrite(list.data(), 1, list.size(), stdout);

@@ -21,6 +21,12 @@ char* copied(const std::string& text) {
   return copy;
 }
 
+// "line 3, column 5: what is wrong". The file's name is the caller's to say.
+std::string text_of(const jumar::Diagnostic& error) {
+  if (error.where.line == 0) return error.message;
+  return fmt::format("line {}, column {}: {}", error.where.line, error.where.column, error.message);
+}
+
 }  // namespace
 
 int32_t jumar_sim_api_version(void) { return JUMAR_SIM_API_VERSION; }
@@ -43,7 +49,7 @@ int32_t jumar_sim_compile(const char* text, size_t bytes, const jumar_sim_option
       *kernel = new jumar_sim_kernel{std::move(*compiled)};
       return 0;
     }
-    *error = copied(compiled.error().text());
+    *error = copied(text_of(compiled.error()));
   } catch (const std::exception& broken) {
     *error = copied(std::string("internal error: ") + broken.what());
   }

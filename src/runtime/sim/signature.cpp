@@ -1,6 +1,7 @@
 #include "runtime/sim/signature.h"
 
 #include <llvm/Support/raw_ostream.h>
+#include <mlir/Dialect/Linalg/IR/Linalg.h>
 #include <mlir/IR/SymbolTable.h>
 
 #include <algorithm>
@@ -119,10 +120,14 @@ Result<Signature> read_signature(mlir::func::FuncOp kernel) {
     JUMAR_ASSIGN(Argument argument, read_argument(kernel, i, i - signature.first));
     signature.arguments.push_back(std::move(argument));
   }
+  // The driver of the toolchain takes mix_mode out of the text before the next step, so products count as
+  // well.
   auto mode = kernel->getAttrOfType<mlir::StringAttr>("mix_mode");
   signature.is_mixed = mode && mode.getValue().starts_with("mix");
-  kernel->getParentOfType<mlir::ModuleOp>().walk(
-      [&](mlir::Operation* op) { signature.has_atomics |= op->hasAttr("GenericAtomicRMW"); });
+  kernel->getParentOfType<mlir::ModuleOp>().walk([&](mlir::Operation* op) {
+    signature.has_atomics |= op->hasAttr("GenericAtomicRMW");
+    signature.is_mixed |= mlir::isa<mlir::linalg::MatmulOp, mlir::linalg::BatchMatmulOp>(op);
+  });
   return signature;
 }
 

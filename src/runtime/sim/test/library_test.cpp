@@ -25,6 +25,14 @@ TEST(Library, VersionAndDescription) {
   EXPECT_EQ(info.is_mixed, 0);
 }
 
+TEST(Library, ProductsAreMixedWithoutTheAttribute) {
+  std::string text = kernel_text("matmul");
+  size_t at = text.find(", mix_mode = \"mix\"");
+  ASSERT_NE(at, std::string::npos);
+  text.erase(at, std::string(", mix_mode = \"mix\"").size());
+  EXPECT_EQ(Simulated::of_text(text).info().is_mixed, 1);
+}
+
 TEST(Library, ThreadsCompileAndRunAtOnce) {
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;

@@ -1,0 +1,249 @@
+#include "driver/device_table.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "driver/device_json.h"
+#include "import/json.h"
+
+namespace jumar::driver {
+namespace {
+
+using import::JsonDocument;
+using import::JsonValue;
+
+// A row's cells as text, and what is summed.
+struct Row {
+  std::vector<std::string> cells;
+  int64_t bytes = 0;
+  int64_t least_bytes = 0;
+  int64_t nanoseconds = 0;
+  bool is_counted = false;
+};
+
+constexpr const char* kHeads[] = {"kernel", "grid",  "cores",   "tiling", "UB",    "GM MB", "ratio",
+                                  "vector", "scalar", "us", "stage",  "ops"};
+// Texts are left-aligned, numbers right.
+constexpr std::string_view kLeft = "l..l......ll";
+
+std::string mega(int64_t bytes) { return fmt::format("{:.3f}", static_cast<double>(bytes) / 1e6); }
+
+// "aten.add.Tensor" -> "add.Tensor", and without the usual overload.
+std::string short_op(std::string op) {
+  if (op.starts_with("aten.")) op.erase(0, 5);
+  constexpr std::string_view kUsual = ".default";
+  if (op.ends_with(kUsual)) op.resize(op.size() - kUsual.size());
+  return op;
+}
+
+Result<std::string> ops_text(const JsonValue& launch) {
+  JUMAR_ASSIGN(const JsonValue list, launch.get("ops"));
+  JUMAR_ASSIGN(const std::vector<JsonValue> ops, list.array());
+  std::vector<std::string> parts;
+  for (const JsonValue& each : ops) {
+    JUMAR_ASSIGN(const JsonValue name, each.get("op"));
+    JUMAR_ASSIGN(std::string op, name.string());
+    JUMAR_ASSIGN(const JsonValue number, each.get("count"));
+    JUMAR_ASSIGN(const int64_t count, number.integer());
+    op = short_op(std::move(op));
+    parts.push_back(count == 1 ? op : fmt::format("{}x {}", count, op));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// "t32/4096 r768" for each nest: blocks of an axis over its extent, where that is more. t: shared out to cores,
+// r: an inner axis of stages.
+Result<std::string> tiling_text(const JsonValue& launch) {
+  JUMAR_ASSIGN(const JsonValue list, launch.get("tiling"));
+  JUMAR_ASSIGN(const std::vector<JsonValue> nests, list.array());
+  std::vector<std::string> texts;
+  for (const JsonValue& nest : nests) {
+    JUMAR_ASSIGN(const JsonValue members, nest.get("axes"));
+    JUMAR_ASSIGN(const std::vector<JsonValue> axes, members.array());
+    std::vector<std::string> parts;
+    for (const JsonValue& axis : axes) {
+      JUMAR_ASSIGN(const JsonValue extent_value, axis.get("extent"));
+      JUMAR_ASSIGN(const std::string extent, extent_value.string());
+      JUMAR_ASSIGN(const JsonValue block_value, axis.get("block"));
+      JUMAR_ASSIGN(const int64_t block, block_value.integer());
+      JUMAR_ASSIGN(const JsonValue role_value, axis.get("role"));
+      JUMAR_ASSIGN(const std::string role, role_value.string());
+      parts.push_back(fmt::format("{}{}{}", role == "inner" ? "r" : role == "tasks" ? "t" : "", block,
+                                  extent == std::to_string(block) ? "" : "/" + extent));
+    }
+    texts.push_back(fmt::format("{}", fmt::join(parts, " ")));
+  }
+  // Many equal nests are told once.
+  std::string out;
+  for (size_t k = 0; k < texts.size();) {
+    size_t same = 1;
+    while (k + same < texts.size() && texts[k + same] == texts[k]) ++same;
+    out += fmt::format("{}{}{}", out.empty() ? "" : "; ", same == 1 ? "" : fmt::format("{}x ", same), texts[k]);
+    k += same;
+  }
+  return out;
+}
+
+Result<int64_t> integer(const JsonValue& object, std::string_view key) {
+  JUMAR_ASSIGN(const JsonValue value, object.get(key));
+  return value.integer();
+}
+
+Result<std::string> text(const JsonValue& object, std::string_view key) {
+  JUMAR_ASSIGN(const JsonValue value, object.get(key));
+  return value.string();
+}
+
+Result<std::string> grid_text(const JsonValue& launch) {
+  JUMAR_ASSIGN(const JsonValue list, launch.get("grid"));
+  JUMAR_ASSIGN(const std::vector<JsonValue> sizes, list.array());
+  std::vector<int64_t> numbers;
+  for (const JsonValue& size : sizes) {
+    JUMAR_ASSIGN(const int64_t number, size.integer());
+    numbers.push_back(number);
+  }
+  while (numbers.size() > 1 && numbers.back() == 1) numbers.pop_back();
+  return fmt::format("{}", fmt::join(numbers, "x"));
+}
+
+Result<Row> counted_row(const JsonValue& launch, Row row) {
+  row.is_counted = true;
+  JUMAR_ASSIGN(row.bytes, integer(launch, "gm_bytes"));
+  JUMAR_ASSIGN(row.nanoseconds, integer(launch, "modelled_ns"));
+  JUMAR_ASSIGN(const int64_t cores, integer(launch, "cores_used"));
+  JUMAR_ASSIGN(const int64_t broadcast, integer(launch, "broadcast_bytes"));
+  row.least_bytes += broadcast * std::max<int64_t>(cores - 1, 0);
+  JUMAR_ASSIGN(const int64_t vector, integer(launch, "vector_calls"));
+  JUMAR_ASSIGN(const int64_t scalar, integer(launch, "scalar_elements"));
+  row.cells[2] = std::to_string(cores);
+  row.cells[5] = mega(row.bytes);
+  if (launch.has("ratio_to_least")) {
+    JUMAR_ASSIGN(const JsonValue ratio_value, launch.get("ratio_to_least"));
+    JUMAR_ASSIGN(const double ratio, ratio_value.number());
+    row.cells[6] = fmt::format("{:.2f}", ratio);
+  }
+  row.cells[7] = std::to_string(vector);
+  row.cells[8] = std::to_string(scalar);
+  row.cells[9] = fmt::format("{:.1f}", static_cast<double>(row.nanoseconds) / 1e3);
+  return row;
+}
+
+Result<Row> row_of(const JsonValue& launch) {
+  Row row;
+  row.cells.assign(std::size(kHeads), "?");
+  JUMAR_ASSIGN(row.cells[0], text(launch, "kernel"));
+  JUMAR_ASSIGN(row.cells[1], grid_text(launch));
+  JUMAR_ASSIGN(row.cells[3], tiling_text(launch));
+  JUMAR_ASSIGN(const int64_t ub, integer(launch, "ub_bytes"));
+  row.cells[4] = std::to_string(ub);
+  JUMAR_ASSIGN(row.cells[10], text(launch, "stage"));
+  JUMAR_ASSIGN(row.cells[11], ops_text(launch));
+  JUMAR_ASSIGN(row.least_bytes, integer(launch, "least_bytes"));
+  if (launch.has("gm_bytes")) return counted_row(launch, std::move(row));
+  return row;
+}
+
+std::string lines(const std::vector<Row>& rows) {
+  std::vector<size_t> widths;
+  for (const char* head : kHeads) widths.push_back(std::string_view(head).size());
+  for (const Row& row : rows)
+    for (size_t k = 0; k < widths.size(); ++k) widths[k] = std::max(widths[k], row.cells[k].size());
+  const auto line = [&](const auto& cell) {
+    std::string out;
+    for (size_t k = 0; k < widths.size(); ++k) {
+      const bool is_last = k + 1 == widths.size();
+      if (k > 0) out += "  ";
+      out += kLeft[k] == 'l' ? fmt::format("{:<{}}", cell(k), is_last ? 0 : widths[k])
+                             : fmt::format("{:>{}}", cell(k), widths[k]);
+    }
+    return out + '\n';
+  };
+  std::string out = line([](size_t k) { return std::string(kHeads[k]); });
+  for (const Row& row : rows) out += line([&](size_t k) { return row.cells[k]; });
+  return out;
+}
+
+std::string summary(const std::vector<Row>& rows) {
+  Row sum;
+  size_t counted = 0;
+  for (const Row& row : rows) {
+    if (!row.is_counted) continue;
+    ++counted;
+    sum.bytes += row.bytes;
+    sum.least_bytes += row.least_bytes;
+    sum.nanoseconds += row.nanoseconds;
+  }
+  std::string out = fmt::format("{} launches: GM {} MB, {:.2f} of the least possible, {:.1f} us modelled",
+                                rows.size(), mega(sum.bytes),
+                                sum.least_bytes == 0 ? 1.0
+                                                     : static_cast<double>(sum.bytes) /
+                                                           static_cast<double>(sum.least_bytes),
+                                static_cast<double>(sum.nanoseconds) / 1e3);
+  if (counted != rows.size()) out += fmt::format("; {} not counted", rows.size() - counted);
+  return out + '\n';
+}
+
+Result<std::string> head_line(const JsonValue& root) {
+  JUMAR_ASSIGN(const JsonValue target, root.get("target"));
+  JUMAR_ASSIGN(const std::string name, text(target, "name"));
+  JUMAR_ASSIGN(const JsonValue limit, root.get("core_limit"));
+  JUMAR_ASSIGN(const int64_t cube, integer(limit, "cube"));
+  JUMAR_ASSIGN(const int64_t vector, integer(limit, "vector"));
+  JUMAR_ASSIGN(const int64_t ub, integer(target, "ub_usable_bytes"));
+  JUMAR_ASSIGN(const JsonValue sizes_value, root.get("sizes"));
+  JUMAR_ASSIGN(const auto sizes, sizes_value.object());
+  std::string out = fmt::format("target: {}, at most {} cube and {} vector cores, UB {} bytes\n", name, cube,
+                                vector, ub);
+  std::vector<std::string> parts;
+  for (const auto& [symbol, value] : sizes) {
+    JUMAR_ASSIGN(const int64_t size, value.integer());
+    parts.push_back(fmt::format("{} = {}", symbol, size));
+  }
+  if (!parts.empty()) out += fmt::format("sizes: {}\n", fmt::join(parts, ", "));
+  return out;
+}
+
+Result<std::string> call_lines(const JsonValue& root) {
+  JUMAR_ASSIGN(const JsonValue list, root.get("calls"));
+  JUMAR_ASSIGN(const std::vector<JsonValue> calls, list.array());
+  if (calls.empty()) return std::string("called operators: none\n");
+  std::string out = "called operators:\n";
+  for (const JsonValue& call : calls) {
+    JUMAR_ASSIGN(const std::string op, text(call, "op"));
+    JUMAR_ASSIGN(const std::string reason, text(call, "reason"));
+    JUMAR_ASSIGN(const int64_t count, integer(call, "count"));
+    out += fmt::format("  {}x {}: {}\n", count, op, reason);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> device_table(std::string_view json, const std::string& file) {
+  JUMAR_ASSIGN(const JsonDocument document, JsonDocument::parse(json, file));
+  const JsonValue root = document.root();
+  JUMAR_ASSIGN(const std::string format, text(root, "format"));
+  if (format != kDeviceProjectFormat)
+    return diagnostic("input", "{}: it is '{}', not '{}'", file, format, kDeviceProjectFormat);
+  JUMAR_ASSIGN(std::string out, head_line(root));
+  JUMAR_ASSIGN(const JsonValue list, root.get("launches"));
+  JUMAR_ASSIGN(const std::vector<JsonValue> launches, list.array());
+  std::vector<Row> rows;
+  for (const JsonValue& launch : launches) {
+    JUMAR_ASSIGN(Row row, row_of(launch));
+    rows.push_back(std::move(row));
+  }
+  out += lines(rows) + summary(rows);
+  for (const JsonValue& launch : launches) {
+    if (!launch.has("not_counted")) continue;
+    JUMAR_ASSIGN(const std::string kernel, text(launch, "kernel"));
+    JUMAR_ASSIGN(const std::string why, text(launch, "not_counted"));
+    out += fmt::format("not counted: {}: {}\n", kernel, why);
+  }
+  JUMAR_ASSIGN(const std::string calls, call_lines(root));
+  return out + calls;
+}
+
+}  // namespace jumar::driver
