@@ -141,7 +141,9 @@ OPERATORS: dict[str, Case] = {
     "product": Case(lambda x: x.prod(-1), lambda: (_normal(50, 10),)),
     "avg_pool": Case(lambda x: F.avg_pool2d(x, 2), lambda: (_normal(2, 16, 32, 32),)),
     "adaptive_pool": Case(lambda x: F.adaptive_avg_pool2d(x, 1), lambda: (_normal(2, 64, 16, 16),)),
-    "roll_flip_tril": Case(lambda x: (torch.roll(x, 3, 1) + 1, x.flip(1) * 2, x.tril()), lambda: (_normal(100, 200),)),
+    "roll": Case(lambda x: torch.roll(x, 3, 1) + 1, lambda: (_normal(100, 200),)),
+    "flip": Case(lambda x: x.flip(1) * 2, lambda: (_normal(100, 200),)),
+    "tril": Case(lambda x: x.tril(), lambda: (_normal(100, 200),)),
     "long_softmax": Case(lambda x: torch.softmax(x, -1), lambda: (_normal(3, 100000),)),
     "long_sum": Case(lambda x: x.sum(-1), lambda: (_normal(3, 100000),), lambda x: x.abs().sum(-1)),
     "trigonometry": Case(lambda x: torch.stack([x.sin(), x.cos(), x.tan(), x.atan(), x.sinh(), x.cosh(), x.asinh()]),
@@ -203,6 +205,73 @@ def cast_cases() -> dict[str, Case]:
 SHARE_OPERATORS = ("gelu_add", "layer_norm.float16", "softmax_middle", "permute_add", "cat_relu.bfloat16", "embedding",
                    "argmax", "sum_0", "mean_variance", "cumsum", "index_arithmetic_i64", "bool_logic", "adam")
 SHARE_CASTS = ("cast.float32.bfloat16", "cast.bfloat16.int8", "cast.int64.float16", "cast.bool.float32")
+
+
+# ---- graphs for which another system's kernels are known
+
+
+class EncoderLayer(torch.nn.Module):
+    """Of BERT-base: attention written out, norms after each half."""
+
+    def __init__(self):
+        super().__init__()
+        self.query, self.key, self.value, self.out = (torch.nn.Linear(768, 768) for _ in range(4))
+        self.up, self.down = torch.nn.Linear(768, 3072), torch.nn.Linear(3072, 768)
+        self.norm_1, self.norm_2 = torch.nn.LayerNorm(768, 1e-12), torch.nn.LayerNorm(768, 1e-12)
+
+    def forward(self, x, mask):
+        batch, length, _ = x.shape
+        q, k, v = (part(x).view(batch, length, 12, 64).transpose(1, 2) for part in (self.query, self.key, self.value))
+        scores = torch.softmax(q @ k.transpose(-1, -2) / 8 + mask, -1)
+        x = self.norm_1(x + self.out((scores @ v).transpose(1, 2).reshape(batch, length, 768)))
+        return self.norm_2(x + self.down(F.gelu(self.up(x))))
+
+
+def _two_rotary(q, k, cos, sin):
+    cos, sin = cos.unsqueeze(1), sin.unsqueeze(1)
+    return _rotary(q, cos, sin), _rotary(k, cos, sin)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A case with what its kernels may take together on an Ascend910B1; nothing: the GM bytes are 1.05 of the least."""
+
+    case: Case
+    most_vector_calls: int | None = None
+    most_gm_bytes: int | None = None
+    most_kernels: int = 1
+
+
+def encoder_layer() -> torch.nn.Module:
+    torch.manual_seed(0)
+    return EncoderLayer().eval()
+
+
+def graphs() -> dict[str, Graph]:
+    half, brain = torch.float16, torch.bfloat16
+
+    def case(function: Callable[..., Any], dtype: torch.dtype, *shapes: tuple[int, ...]) -> Case:
+        return Case(function, lambda: tuple(_normal(*shape).to(dtype) for shape in shapes), dtypes=(dtype,))
+
+    f32 = torch.float32
+    return {
+        "gelu": Graph(case(lambda x, y: F.gelu(x + y), f32, (4096, 4096), (4096, 4096))),
+        "layer_norm": Graph(case(OPERATORS["layer_norm"].function, half, (1024, 768), (768,), (768,)), 2926),
+        "softmax": Graph(case(lambda x: torch.softmax(x, -1), brain, (8, 12, 512, 512)), 38736),
+        "permute_add": Graph(case(OPERATORS["permute_add"].function, f32, (64, 128, 768), (64, 768, 128)), 1152, 75_600_000),
+        "sum_0": Graph(Case(lambda x: x.sum(0), lambda: (_normal(2048, 1000),), lambda x: x.abs().sum(0)), 9000),
+        "sum_1": Graph(Case(lambda x: x.sum(1), lambda: (_normal(2048, 1000),), lambda x: x.abs().sum(1)), 346),
+        "rms_norm": Graph(case(_rms_norm, brain, (2, 64, 4096), (2, 64, 4096), (4096,))),
+        "cat": Graph(case(lambda a, b, c: torch.cat([a, b, c], 1).relu(), f32, (1024, 256), (1024, 512), (1024, 128))),
+        "embedding": Graph(Case(lambda w, i: F.embedding(i, w),
+                                lambda: (_normal(30522, 768), torch.randint(0, 30522, (16, 128))))),
+        "argmax": Graph(case(lambda x: x.argmax(-1), f32, (2048, 1000)), 6402),
+        "batch_norm": Graph(Case(OPERATORS["batch_norm_relu"].function,
+                                 lambda: (_normal(8, 64, 56, 56), _normal(64), _positive(64), _normal(64), _normal(64))),
+                            2176),
+        "rotary": Graph(case(_two_rotary, half, (2, 32, 256, 128), (2, 32, 256, 128), (2, 256, 128), (2, 256, 128))),
+        "encoder_layer": Graph(case(encoder_layer(), f32, (8, 128, 768), (8, 1, 1, 128)), None, 88_600_000, 9),
+    }
 
 
 # ---- many sizes

@@ -34,7 +34,7 @@ bool loops_fold(const NpuKernel& kernel) {
 void write_made(JsonWriter& json, const NpuKernel& kernel) {
   const toolchain::CompileReport& compiled = kernel.check.compiled;
   json.key("stage").text(kernel.is_checked ? toolchain::stage_text(compiled.stage) : "not checked");
-  json.key("choice").count(kernel.choice_number).key("choices").count(kernel.choice_count);
+  json.key("choice").count(kernel.choice_number);
   write_texts(json, "rejected", kernel.rejected);
   json.key("grid").text(sym::text(kernel.choice.kernel.grid)).key("tiling").text(tiling_text(kernel));
   json.key("loops_fold").boolean(loops_fold(kernel));

@@ -35,14 +35,13 @@ struct NpuKernel {
   std::string function;  // of the code: a name that the toolchain takes
   std::string origin;
   tile::npu::Choice choice;
-  size_t choice_number = 0;  // of choice_count, the best first
-  size_t choice_count = 0;
+  size_t choice_number = 0;  // among the kernel's choices, the best first
   std::string ttir;
   toolchain::KernelCheck check;       // as it begins, where there is no toolchain
   std::vector<std::string> rejected;  // what the toolchain said about better choices, one text each
   std::vector<RankedChoice> ranking;  // where there was one
   bool is_checked = false;
-  double tile_seconds = 0;  // from loops to the first TTIR
+  double tile_seconds = 0;  // of one processor, from loops to the first TTIR
 
   const std::string& linalg() const { return check.adapted.linalg->text; }
   bool has_linalg() const { return check.adapted.linalg.has_value(); }

@@ -10,7 +10,7 @@
 // With a device as target there is a row for each of its kernels as well, and one for each that could not be
 // made on the way and was taken apart or called (device_report.h):
 //
-//    "device_kernels": [{"name": "k0", "stage": "checked", "choice": 0, "choices": 10, "rejected": [], ...}]
+//    "device_kernels": [{"name": "k0", "stage": "checked", "choice": 0, "rejected": [], ...}]
 //
 // A kernel whose nests run one after the other has "phased": true as well. Times are milliseconds. Everything
 // but the times is the same from run to run.

@@ -87,7 +87,9 @@ class Reader {
       const Inst& inst = line.inst;
       shape.operations += instructions_of(inst);
       if (inst.kind == InstKind::kReduce) ++shape.folds;
-      if (inst.kind == InstKind::kScan) out_.axes[position(inst.axis)].must_be_whole = true;
+      // Blocks are only carried on along one axis.
+      if (inst.kind == InstKind::kScan && stage.inner.size() > 1)
+        out_.axes[position(inst.axis)].must_be_whole = true;
       if (inst.kind == InstKind::kStoreLocal || inst.kind == InstKind::kLoadLocal)
         for (const loop::Axis& axis : stage.inner) out_.axes[position(axis.symbol)].must_be_whole = true;
       note_axes(line);
@@ -132,13 +134,15 @@ class Reader {
         continue;
       }
       access.strides[k] = tile::estimated(program_, linear->coefficient);
-      if (access.strides[k] < 0) axis.must_be_exact = true;
       if (std::abs(access.strides[k]) == 1) {
         axis.least_bytes =
             axis.is_contiguous ? std::min(axis.least_bytes, access.element_bytes) : access.element_bytes;
         axis.is_contiguous = true;
       }
     }
+    if (std::ranges::any_of(access.strides, [](int64_t stride) { return stride < 0; }))
+      for (size_t k = 0; k < out_.axes.size(); ++k)
+        if (access.strides[k] != 0) out_.axes[k].must_be_exact = true;
     for (Expr symbol : sym::symbols_of(inst.address)) {
       if (!symbol.is_symbol(sym::SymbolKind::kValue)) continue;
       access.gathers |= axes_of_value_[symbol];

@@ -225,6 +225,30 @@ bool AccessLowering::add_masks(Expr guard, const Values& values, Access& out) {
   return true;
 }
 
+// A load through indices goes to memory for the whole block, whatever the mask says. So no element may have
+// an address outside: along an axis that the last block reaches beyond it stays at the last point, and where
+// a guard is false the address is that of the first element.
+bool AccessLowering::keep_inside(bool has_guard, const Values& values, Access& out) {
+  if (!out.index || !out.mask) return true;
+  const std::vector<Access::Dim> dims = std::move(out.dims);
+  out.dims.clear();
+  for (const Access::Dim& dim : dims) {
+    const BlockAxis& axis = b_.nest().axes[dim.axis];
+    if (axis.is_exact && !has_guard) {
+      out.dims.push_back(dim);
+      continue;
+    }
+    const Expr last = cx_.sub(axis.extent, 1);
+    const Expr point = axis.is_exact ? axis.symbol : cx_.min(axis.symbol, last);
+    if (!add_index(cx_.mul(cx_.sub(point, axis.first), dim.stride), values, out)) return false;
+  }
+  if (!has_guard) return true;
+  if (!out.offset.is_const(0) && !add_index(out.offset, values, out)) return false;
+  out.offset = cx_.constant(0);
+  out.index = b_.op(BlockOp::kSelect, out.mask, out.index, b_.integer(0, b_.type(out.index).dtype));
+  return true;
+}
+
 BlockId AccessLowering::load(const Inst& inst, const Values& values, bool pinned) {
   DType dtype = program_.buffers[inst.buffer].type.dtype;
   Expr guard = inst.guard;
@@ -242,7 +266,9 @@ BlockId AccessLowering::load(const Inst& inst, const Values& values, bool pinned
   }
   Access access;
   access.buffer = arguments_.buffer(inst.buffer);
-  if (!split(inst.address, values, access) || !add_masks(guard, values, access)) return {};
+  if (!split(inst.address, values, access) || !add_masks(guard, values, access) ||
+      !keep_inside(static_cast<bool>(guard), values, access))
+    return {};
   std::optional<loop::Constant> other;
   // An integer may become an address, or a divisor.
   if (guard || (access.mask && ir::is_integer(dtype))) other = guard ? inst.constant : loop::Constant{0};

@@ -62,6 +62,7 @@ class NestLowering {
   BlockId finished(loop::ReduceKind kind, BlockId value, AxisSet inner);
   BlockId arg_of(loop::ReduceKind kind, BlockId values, BlockId places, AxisSet inner);
   BlockId scanned(const Inst& inst, const loop::Stage& stage);
+  BlockId continued(const Inst& inst, BlockId block, BlockId scan, uint32_t axis);
 
   // Of a stage: its axes that are dimensions of blocks; whether its points reach beyond an extent.
   AxisSet inner_axes(const loop::Stage& stage) const;
@@ -116,7 +117,8 @@ BlockNest& NestLowering::axes_made() {
     made.is_inner = axis.is_inner;
     made.is_exact = sym::proves_divisible(cx_, axis.extent, cx_.constant(axis.size), arguments_.size_facts());
     made.first = cx_.constant(0);
-    kernel_.facts.set_range(axis.symbol, {0, INT32_MAX});
+    // The last block may reach beyond the extent.
+    kernel_.facts.set_range(axis.symbol, {0, most_of(axis.extent) + axis.size});
     out_.axes.push_back(std::move(made));
   }
   return out_;
@@ -470,15 +472,34 @@ BlockId NestLowering::first_extreme(const Inst& inst, const loop::Stage& stage) 
 BlockId NestLowering::scanned(const Inst& inst, const loop::Stage& stage) {
   const ScalarLowering::Typed typed = values_.at(inst.operands[0]);
   if (!typed.value) return {};
-  if (builder_.open_loops() > stage_level_) return refuse("a scan in a loop");
   const uint32_t axis = *position(inst.axis);
+  const bool is_looped = builder_.open_loops() > stage_level_;
+  if (is_looped && stage.inner.size() > 1) return refuse("a scan in loops over several axes");
   if (out_.axes[axis].is_scalar) return refuse("a scan along a scalar axis");
   if (ir::is_low_precision(typed.dtype) || ir::is_bool(typed.dtype)) return refuse("a scan of narrow values");
   if (ir::is_integer(typed.dtype) && ir::dtype_bytes(typed.dtype) < 4)
     return refuse("a scan of integers below 32 bits");
   const BlockId value = typed.dtype == DType::kI64 ? scalars_.wide(typed.value) : typed.value;
   const AxisSet axes = (builder_.type(value).axes & ~builder_.unit()) | AxisSet{1} << axis;
-  return builder_.scan(inst.scan, builder_.broadcast(value, axes), axis);
+  const BlockId block = builder_.broadcast(value, axes);
+  const BlockId scan = builder_.scan(inst.scan, block, axis);
+  return is_looped ? continued(inst, block, scan, axis) : scan;
+}
+
+// What has been folded in the blocks before goes into every element of a block. The last block may hold
+// anything beyond the extent: nothing follows it.
+BlockId NestLowering::continued(const Inst& inst, BlockId block, BlockId scan, uint32_t axis) {
+  const loop::ReduceKind kind = inst.scan == loop::ScanKind::kSum    ? loop::ReduceKind::kSum
+                                : inst.scan == loop::ScanKind::kProd ? loop::ReduceKind::kProd
+                                : inst.scan == loop::ScanKind::kMax  ? loop::ReduceKind::kMax
+                                                                     : loop::ReduceKind::kMin;
+  const DType dtype = builder_.type(block).dtype;
+  if (kind == loop::ReduceKind::kProd && ir::is_integer(dtype)) return refuse("a product of integers");
+  const BlockId total = builder_.reduce(kind, block, axis);
+  const BlockId init = builder_.broadcast(scalars_.identity(kind, dtype), builder_.type(total).axes);
+  const BlockId before = builder_.carry(stage_level_ + 1, init);
+  builder_.set_next(before, scalars_.combined(kind, before, total));
+  return scalars_.combined(kind, builder_.broadcast(before, builder_.type(scan).axes), scan);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ namespace {
 
 constexpr size_t kMostPieces = 16;
 constexpr int64_t kMostTogether = 4;
+constexpr size_t kMostLines = 200;  // of nests that become one
 
 // Where guards and predicates change along the axis, inside it; nothing where that is not known in numbers.
 std::optional<std::set<int64_t>> flips_along(sym::Context& cx, const Nest& nest, const loop::Axis& axis) {
@@ -122,18 +123,59 @@ std::vector<Nest> parts_of(loop::Program& program, const Nest& nest, size_t k,
 
 bool is_pointwise(const Nest& nest) { return nest.stages.size() == 1 && nest.stages[0].inner.empty(); }
 
+// What a pointwise nest loads: buffers and addresses.
+using Loads = std::set<std::pair<uint32_t, std::string>>;
+Loads loads_of(const Nest& nest) {
+  Loads out;
+  for (const Stage::Line& line : nest.stages[0].body)
+    if (line.inst.kind == InstKind::kLoad)
+      out.emplace(line.inst.buffer.index(), sym::text(line.inst.address));
+  return out;
+}
+
 // Whether two parts load the same elements of a buffer.
 bool share_loads(const std::vector<Nest>& parts) {
-  std::set<std::pair<uint32_t, std::string>> seen;
+  Loads seen;
   for (const Nest& part : parts) {
-    std::set<std::pair<uint32_t, std::string>> mine;
-    for (const Stage::Line& line : part.stages[0].body)
-      if (line.inst.kind == InstKind::kLoad)
-        mine.emplace(line.inst.buffer.index(), sym::text(line.inst.address));
-    for (const auto& load : mine)
+    for (const auto& load : loads_of(part))
       if (!seen.insert(load).second) return true;
   }
   return false;
+}
+
+bool touches(const Nest& nest, InstKind kind, loop::BufferId buffer) {
+  return std::ranges::any_of(nest.stages[0].body, [&](const Stage::Line& line) {
+    return line.inst.kind == kind && line.inst.buffer == buffer;
+  });
+}
+
+// Whether one of two pointwise nests stores to what the other touches.
+bool depend(const Nest& a, const Nest& b) {
+  for (const auto& [writer, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+    for (const Stage::Line& line : writer->stages[0].body) {
+      if (line.inst.kind != InstKind::kStore) continue;
+      if (touches(*other, InstKind::kLoad, line.inst.buffer)) return true;
+      if (touches(*other, InstKind::kStore, line.inst.buffer) && line.inst.mode != loop::StoreMode::kSet)
+        return true;
+    }
+  }
+  return false;
+}
+
+// The nest with the kept axes of another one of the same extents; nothing where they differ.
+std::optional<Nest> with_axes_of(sym::Context& cx, const Nest& nest, const Nest& other) {
+  const auto same = [](const loop::Axis& a, const loop::Axis& b) { return a.extent == b.extent; };
+  if (!std::ranges::equal(nest.kept, other.kept, same)) return std::nullopt;
+  Nest out = nest;
+  for_each_body_expr(out, [&](Expr& e) {
+    e = cx.substituted(e, [&](Expr symbol) {
+      for (size_t k = 0; k < nest.kept.size(); ++k)
+        if (nest.kept[k].symbol == symbol) return other.kept[k].symbol;
+      return Expr();
+    });
+  });
+  out.kept = other.kept;
+  return out;
 }
 
 // Parts over the same points, one after the other in one body.
@@ -163,6 +205,22 @@ Nest together(sym::Context& cx, const std::vector<Nest>& parts) {
 }
 
 }  // namespace
+
+std::vector<Nest> joined_nests(sym::Context& cx, const std::vector<Nest>& nests) {
+  std::vector<Nest> out;
+  for (const Nest& nest : nests) {
+    bool is_joined = false;
+    for (size_t k = 0; is_pointwise(nest) && k < out.size() && !is_joined; ++k) {
+      if (!is_pointwise(out[k]) || out[k].stages[0].body.size() + nest.stages[0].body.size() > kMostLines)
+        continue;
+      const std::optional<Nest> moved = with_axes_of(cx, nest, out[k]);
+      is_joined = moved && share_loads({out[k], *moved}) && !depend(out[k], *moved);
+      if (is_joined) out[k] = together(cx, {out[k], *moved});
+    }
+    if (!is_joined) out.push_back(nest);
+  }
+  return out;
+}
 
 std::vector<Nest> pieces_of(loop::Program& program, const Nest& nest) {
   sym::Context& cx = program.cx();

@@ -19,4 +19,8 @@ namespace jumar::tile::npu {
 // Nests that do together what the nest does; the nest itself where nothing is gained.
 std::vector<loop::Nest> pieces_of(loop::Program& program, const loop::Nest& nest);
 
+// Nests that go over the same points, compute point by point and load the same elements become one, so that
+// these are loaded once (functions of one tensor that are joined).
+std::vector<loop::Nest> joined_nests(sym::Context& cx, const std::vector<loop::Nest>& nests);
+
 }  // namespace jumar::tile::npu

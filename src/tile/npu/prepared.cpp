@@ -16,6 +16,28 @@ using sym::Expr;
 
 namespace {
 
+// What is known of an index that was checked makes addresses simpler: r0 + %5//1000 is r0 where %5 is below
+// 1000.
+void use_checked_indices(const loop::Program& program, Nest& nest) {
+  sym::Context& cx = program.cx();
+  sym::Facts facts = fuse::nest_facts(program, nest);
+  bool has_any = false;
+  for (const Stage& stage : nest.stages) {
+    for (const Stage::Line& line : stage.body) {
+      const bool is_checked =
+          line.inst.kind == loop::InstKind::kCheckIndex || line.inst.kind == loop::InstKind::kWrapIndex;
+      if (is_checked) facts.set_extent(cx.value(line.result.index()), line.inst.address);
+      has_any = has_any || is_checked;
+    }
+  }
+  if (!has_any) return;
+  for (Stage& stage : nest.stages) {
+    for_each_body_expr(stage, [&](Expr& e) {
+      if (sym::mentions_kind(e, sym::SymbolKind::kValue)) e = sym::simplified(cx, e, facts);
+    });
+  }
+}
+
 // Cuts axes until no address divides by something that an axis can be cut at.
 void remove_divisions(loop::Program& program, Nest& nest) {
   constexpr int kMostCuts = 16;
@@ -67,6 +89,7 @@ PreparedNest prepared(loop::Program& program, const Nest& nest) {
   PreparedNest out{nest, {}};
   out.nest.tiling.reset();
   drop_unit_axes(program, out.nest);
+  use_checked_indices(program, out.nest);
   remove_divisions(program, out.nest);
   drop_unit_axes(program, out.nest);
   merge_axes(program, out.nest);

@@ -40,9 +40,13 @@ TiledKernel tile_npu(loop::Program& program, const loop::Kernel& kernel, const N
     out.refusal = "phases of a kernel can't wait for each other";
     return out;
   }
+  std::vector<loop::Nest> pieces;
+  for (const loop::Nest& nest : kernel.nests) {
+    const std::vector<loop::Nest> more = pieces_of(program, nest);
+    pieces.insert(pieces.end(), more.begin(), more.end());
+  }
   std::vector<PreparedNest> nests;
-  for (const loop::Nest& nest : kernel.nests)
-    for (const loop::Nest& piece : pieces_of(program, nest)) nests.push_back(prepared(program, piece));
+  for (const loop::Nest& nest : joined_nests(program.cx(), pieces)) nests.push_back(prepared(program, nest));
   std::vector<std::vector<Candidate>> all;
   size_t count = 1;
   for (const PreparedNest& nest : nests) {
