@@ -60,6 +60,10 @@ tile::npu::NpuModel npu_model(const target::Target& target) {
   model.vector_cores = target.vector_cores;
   model.buffer_bytes = target.ub_usable_bytes;
   model.align_bytes = target.align_bytes;
+  // The toolchain decides by this flag alone.
+  const bool is_multi = std::ranges::find(target.compiler_flags, "--enable-auto-multi-buffer=true") !=
+                        target.compiler_flags.end();
+  model.multi_buffer = is_multi ? 2 : 1;
   model.vector_bytes = target.vector_bytes;
   model.bytes_per_us = std::min(cost.gm_core_bytes_per_us.value,
                                 cost.gm_bytes_per_us.value / static_cast<double>(target.vector_cores));

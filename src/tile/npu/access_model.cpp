@@ -140,9 +140,7 @@ class Reader {
         axis.is_contiguous = true;
       }
     }
-    if (std::ranges::any_of(access.strides, [](int64_t stride) { return stride < 0; }))
-      for (size_t k = 0; k < out_.axes.size(); ++k)
-        if (access.strides[k] != 0) out_.axes[k].must_be_exact = true;
+    if (std::ranges::any_of(access.strides, [](int64_t stride) { return stride < 0; })) note_backward(access);
     for (Expr symbol : sym::symbols_of(inst.address)) {
       if (!symbol.is_symbol(sym::SymbolKind::kValue)) continue;
       access.gathers |= axes_of_value_[symbol];
@@ -153,6 +151,21 @@ class Reader {
     access.is_first = std::ranges::find(seen_, key) == seen_.end();
     seen_.push_back(key);
     out_.accesses.push_back(std::move(access));
+  }
+
+  // The toolchain takes an access that runs backwards as a full block of one dimension: the densest.
+  void note_backward(const AccessShape& access) {
+    std::optional<size_t> densest;
+    const auto distance = [&](size_t k) { return std::abs(access.strides[k]); };
+    for (size_t k = 0; k < out_.axes.size(); ++k)
+      if (access.strides[k] != 0 && (!densest || distance(k) < distance(*densest))) densest = k;
+    for (size_t k = 0; k < out_.axes.size(); ++k) {
+      if (access.strides[k] == 0) continue;
+      if (k == *densest)
+        out_.axes[k].must_be_exact = true;
+      else
+        out_.axes[k].must_be_scalar = true;
+    }
   }
 
   // Axes by the strides that most accesses agree on, the greatest first.

@@ -14,11 +14,10 @@ struct AxisShape {
   bool is_static = true;
   bool is_inner = false;
   bool is_contiguous = false;   // some access moves by one element along it
-  bool must_be_scalar = false;  // an address divides by something along it
-  bool must_be_exact =
-      false;  // some access that moves along it runs backwards along an axis: the toolchain can't mask that
-  bool must_be_whole = false;  // a scan and other axes are in its stage, or memory of a point lies along it
-  int64_t least_bytes = 4;     // of an element of those accesses
+  bool must_be_scalar = false;  // an address divides by something along it, or runs backwards along another
+  bool must_be_exact = false;   // an access runs backwards along it: the toolchain can't mask that
+  bool must_be_whole = false;   // a scan and other axes are in its stage, or memory of a point lies along it
+  int64_t least_bytes = 4;      // of an element of those accesses
 };
 
 struct AccessShape {

@@ -177,7 +177,7 @@ std::optional<std::string> Search::measure(Candidate& candidate) const {
   kernel.name = "candidate";
   Arguments arguments(program_, kernel);
   std::optional<std::string> refusal = add_nest(program_, nest_, candidate.tiling, arguments, kernel);
-  if (!refusal) candidate.buffer_bytes = buffer_bytes(kernel, {model_.align_bytes, 2});
+  if (!refusal) candidate.buffer_bytes = buffer_bytes(kernel, {model_.align_bytes, model_.multi_buffer});
   return refusal;
 }
 

@@ -22,6 +22,7 @@ struct NpuModel {
   int64_t vector_cores = 48;
   int64_t buffer_bytes = 192 * 1024;  // of one vector core
   int64_t align_bytes = 32;
+  int64_t multi_buffer = 2;      // memory.h
   int64_t vector_bytes = 256;    // that one instruction of a vector unit does at once
   double bytes_per_us = 30000;   // that one core moves from or to global memory
   double transfer_us = 0.5;      // before the first byte of a transfer arrives

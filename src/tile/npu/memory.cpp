@@ -1,11 +1,16 @@
 #include "tile/npu/memory.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "tile/npu/walk.h"
 
 namespace jumar::tile::npu {
+
+using ir::DType;
+
 namespace {
 
 int64_t rounded_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
@@ -14,54 +19,62 @@ int64_t rounded_up(int64_t value, int64_t to) { return (value + to - 1) / to * t
 // operands and result: read off compiled kernels.
 int64_t scratch_blocks(BlockOp op) {
   switch (op) {
-    case BlockOp::kErf:
-    case BlockOp::kTanh:
-    case BlockOp::kLog1p:
-    case BlockOp::kExpm1:
     case BlockOp::kRemF:
-      return 2;
-    case BlockOp::kSin:
-    case BlockOp::kCos:
-    case BlockOp::kTan:
-    case BlockOp::kAtan:
-    case BlockOp::kPow:
+    case BlockOp::kLog2:
+      return 1;
+    case BlockOp::kErf:
     case BlockOp::kDivSI:
     case BlockOp::kRemSI:
       return 3;
-    case BlockOp::kSelect:
-    case BlockOp::kMaximumF:
-    case BlockOp::kMinimumF:
-      return 1;
+    case BlockOp::kTan:
+      return 8;
+    case BlockOp::kPow:
+      return 10;
+    case BlockOp::kSin:
+    case BlockOp::kCos:
+      return 11;
+    case BlockOp::kAtan:
+      return 13;
     default:
-      return is_comparison(op) ? 1 : 0;
+      return 0;
   }
 }
+
+// Whether the toolchain writes a constant operand to a block of its own first.
+bool takes_blocks_only(const BlockInst& inst, size_t operand) {
+  if (inst.kind != BlockKind::kOp) return false;
+  if (is_comparison(inst.op) || inst.op == BlockOp::kSelect || inst.op == BlockOp::kPow) return true;
+  return (inst.op == BlockOp::kDivF || inst.op == BlockOp::kSubF) && operand == 0;
+}
+
+struct NestBytes {
+  int64_t always = 0;
+  int64_t most_at_once = 0;  // besides
+};
 
 class Liveness {
  public:
   Liveness(const BlockNest& nest, const MemoryModel& model)
       : nest_(nest), model_(model), data_(data_values(nest)) {}
 
-  int64_t peak() {
+  NestBytes run() {
     walk(nest_.body, 0);
     // A value ends where it is last used; one of an outer loop that an inner one uses, where that one ends.
     std::vector<int64_t> change(static_cast<size_t>(time_) + 2, 0);
-    for (const auto& [root, span] : spans_) {
-      if (span.last < span.first) continue;
-      change[static_cast<size_t>(span.first)] += span.bytes;
-      change[static_cast<size_t>(span.last) + 1] -= span.bytes;
-    }
-    for (const auto& [when, bytes] : scratch_) {
-      change[static_cast<size_t>(when)] += bytes;
-      change[static_cast<size_t>(when) + 1] -= bytes;
-    }
+    const auto add = [&](int64_t first, int64_t last, int64_t bytes) {
+      change[static_cast<size_t>(first)] += bytes;
+      change[static_cast<size_t>(last) + 1] -= bytes;
+    };
+    for (const auto& [root, span] : spans_)
+      if (span.last >= span.first) add(span.first, span.last, span.bytes);
+    for (const auto& [when, bytes] : scratch_) add(when, when, bytes);
     int64_t now = 0;
-    int64_t most = 0;
+    NestBytes out{always_bytes_, 0};
     for (int64_t step : change) {
       now += step;
-      most = std::max(most, now);
+      out.most_at_once = std::max(out.most_at_once, now);
     }
-    return most;
+    return out;
   }
 
  private:
@@ -71,7 +84,6 @@ class Liveness {
     int64_t bytes = 0;
     uint32_t depth = 0;
   };
-
   int64_t bytes_of(BlockId id) const {
     const BlockType& type = nest_.values[id];
     std::vector<int64_t> shape = shape_of(nest_, type.axes);
@@ -87,9 +99,7 @@ class Liveness {
     return id;
   }
 
-  void define(BlockId id, uint32_t depth, int64_t copies) {
-    spans_[id] = {time_, -1, bytes_of(id) * copies, depth};
-  }
+  void define(BlockId id, uint32_t depth) { spans_[id] = {time_, -1, bytes_of(id), depth}; }
 
   void use(BlockId id) {
     const auto found = spans_.find(root(id));
@@ -109,7 +119,10 @@ class Liveness {
       for (const BlockLoop::Carried& carried : loop.carried) {
         use(carried.init);
         // One buffer holds the value before, in and after the loop; a constant has to be written first.
-        if (spans_.count(root(carried.init)) == 0) define(carried.init, depth, 1);
+        if (spans_.count(root(carried.init)) == 0) {
+          define(carried.init, depth);
+          hold_constant(carried.init, carried.init);
+        }
         alias_[carried.inside] = carried.init;
         alias_[carried.result] = carried.init;
       }
@@ -133,28 +146,75 @@ class Liveness {
 
   void visit(const BlockInst& inst, uint32_t depth) {
     if (inst.result && !data_.count(inst.result)) return;
-    for (BlockId operand : inst.operands)
-      if (operand) use(operand);
+    for (size_t k = 0; k < inst.operands.size(); ++k) {
+      const BlockId operand = inst.operands[k];
+      if (!operand) continue;
+      use(operand);
+      if (constants_.contains(operand) && takes_blocks_only(inst, k)) hold_constant(operand, inst.result);
+    }
     if (inst.access.index) use(inst.access.index);
-    if (inst.kind == BlockKind::kConst) return;
-    const bool moves = inst.kind == BlockKind::kLoad || inst.kind == BlockKind::kStore;
-    const int64_t copies = moves && depth > 0 ? model_.multi_buffer : 1;
-    if (inst.kind == BlockKind::kStore) {
-      scratch_.emplace_back(time_, bytes_of(inst.operands[0]) * (copies - 1));
-      if (is_turned(inst)) scratch_.emplace_back(time_, bytes_of(inst.operands[0]));
+    if (inst.kind == BlockKind::kConst) {
+      constants_.insert(inst.result);
       return;
     }
-    define(inst.result, depth, copies);
-    const bool makes_mask = ir::is_bool(nest_.values[inst.result].dtype) &&
-                            (inst.kind == BlockKind::kIndex || inst.kind == BlockKind::kBroadcast);
-    const int64_t blocks = inst.kind == BlockKind::kOp ? scratch_blocks(inst.op) : makes_mask ? 1 : 0;
-    if (blocks > 0 && inst.result) {
-      const int64_t elements = bytes_of(inst.result) / ir::dtype_bytes(nest_.values[inst.result].dtype);
-      scratch_.emplace_back(time_, blocks * elements * 4);
+    if (inst.kind == BlockKind::kStore) {
+      visit_store(inst, depth);
+      return;
     }
-    if (inst.kind == BlockKind::kReduce || inst.kind == BlockKind::kScan)
-      scratch_.emplace_back(time_, bytes_of(inst.operands[0]));
-    if (inst.kind == BlockKind::kLoad && is_turned(inst)) scratch_.emplace_back(time_, bytes_of(inst.result));
+    if (inst.kind == BlockKind::kLoad && depth > 0 && model_.multi_buffer > 1) {
+      always_bytes_ += bytes_of(inst.result) * model_.multi_buffer;
+    } else {
+      define(inst.result, depth);
+    }
+    if (inst.kind == BlockKind::kLoad && is_turned(inst)) scratch(bytes_of(inst.result));
+    visit_scratch(inst);
+  }
+
+  // The buffers that a loop moves from or to memory change roles from round to round: they are there all the
+  // time. What is stored is computed in one of them.
+  void visit_store(const BlockInst& inst, uint32_t depth) {
+    const BlockId value = inst.operands[0];
+    if (is_turned(inst)) scratch(bytes_of(value));
+    if (depth == 0 || model_.multi_buffer <= 1) return;
+    always_bytes_ += bytes_of(value) * model_.multi_buffer;
+    const auto found = spans_.find(root(value));
+    if (found != spans_.end() && found->second.depth == depth && root(value) == value)
+      found->second.bytes = 0;
+  }
+
+  void visit_scratch(const BlockInst& inst) {
+    const DType dtype = nest_.values[inst.result].dtype;
+    const int64_t words = bytes_of(inst.result) / ir::dtype_bytes(dtype) * 4;
+    if (inst.kind == BlockKind::kReduce || inst.kind == BlockKind::kScan) scratch(bytes_of(inst.operands[0]));
+    const bool makes_mask =
+        ir::is_bool(dtype) && (inst.kind == BlockKind::kIndex || inst.kind == BlockKind::kBroadcast);
+    if (makes_mask) scratch(words);
+    if (inst.kind == BlockKind::kOp) scratch(op_scratch(inst, words));
+  }
+
+  int64_t op_scratch(const BlockInst& inst, int64_t words) const {
+    const DType to = nest_.values[inst.result].dtype;
+    const DType from = nest_.values[inst.operands[0]].dtype;
+    const bool is_narrow = ir::dtype_bytes(from) == 1;
+    // To 8 bits in pieces of 1024, by way of halves.
+    constexpr int64_t kPieceBytes = 4 * 1024;
+    if (inst.op == BlockOp::kTruncI) return ir::dtype_bytes(to) == 1 ? 4 * rounded_up(words, kPieceBytes) : 0;
+    // From 8 bits or one by way of halves.
+    if (inst.op == BlockOp::kExtUI || inst.op == BlockOp::kExtSI) return is_narrow ? words / 2 : 0;
+    if (is_comparison(inst.op) && ir::is_integer(from)) return is_narrow ? words / 2 : words;
+    return scratch_blocks(inst.op) * words;
+  }
+
+  // Written once, before all loops.
+  void hold_constant(BlockId constant, BlockId like) {
+    const BlockType& type = nest_.values[like];
+    if (!known_constants_.insert({constant, type.axes}).second) return;
+    const int64_t elements = bytes_of(like) / ir::dtype_bytes(type.dtype);
+    always_bytes_ += elements * ir::dtype_bytes(nest_.values[constant].dtype);
+  }
+
+  void scratch(int64_t bytes) {
+    if (bytes > 0) scratch_.emplace_back(time_, bytes);
   }
 
   static bool is_turned(const BlockInst& inst) {
@@ -168,17 +228,24 @@ class Liveness {
   std::unordered_map<BlockId, BlockId> alias_;
   std::vector<BlockId> used_in_loops_;
   std::vector<std::pair<int64_t, int64_t>> scratch_;
+  int64_t always_bytes_ = 0;
+  std::set<BlockId> constants_;
+  std::set<std::pair<BlockId, AxisSet>> known_constants_;
   int64_t time_ = 0;
 };
 
 }  // namespace
 
-int64_t buffer_bytes(const BlockNest& nest, const MemoryModel& model) { return Liveness(nest, model).peak(); }
-
+// Nests follow each other, but what is there all the time is there for all of them.
 int64_t buffer_bytes(const BlockKernel& kernel, const MemoryModel& model) {
+  int64_t always = 0;
   int64_t most = 0;
-  for (const BlockNest& nest : kernel.nests) most = std::max(most, buffer_bytes(nest, model));
-  return most;
+  for (const BlockNest& nest : kernel.nests) {
+    const NestBytes bytes = Liveness(nest, model).run();
+    always += bytes.always;
+    most = std::max(most, bytes.most_at_once);
+  }
+  return always + most;
 }
 
 }  // namespace jumar::tile::npu

@@ -14,7 +14,6 @@ struct MemoryModel {
 // up to the alignment, those that a loop loads or stores as often as they are buffered, and the scratch
 // memory that reductions, turns and conversions take. An upper bound of what the toolchain's own planning
 // comes to, which reuses buffers in place.
-int64_t buffer_bytes(const BlockNest& nest, const MemoryModel& model);
 int64_t buffer_bytes(const BlockKernel& kernel, const MemoryModel& model);
 
 }  // namespace jumar::tile::npu

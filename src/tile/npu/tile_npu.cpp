@@ -4,6 +4,7 @@
 
 #include "support/check.h"
 #include "tile/npu/lower_nest.h"
+#include "tile/npu/memory.h"
 #include "tile/npu/pieces.h"
 
 namespace jumar::tile::npu {
@@ -12,7 +13,8 @@ namespace {
 // The k-th candidate of each nest, or its last.
 std::optional<Choice> choice_of(const loop::Program& program, const std::string& name,
                                 const std::vector<PreparedNest>& nests,
-                                const std::vector<std::vector<Candidate>>& candidates, size_t k) {
+                                const std::vector<std::vector<Candidate>>& candidates, size_t k,
+                                const NpuModel& model) {
   Choice choice;
   choice.kernel.name = name;
   Arguments arguments(program, choice.kernel);
@@ -23,13 +25,35 @@ std::optional<Choice> choice_of(const loop::Program& program, const std::string&
     if (refusal) return std::nullopt;
     choice.tilings.push_back(candidate.tiling);
     choice.us += candidate.us;
-    choice.buffer_bytes = std::max(choice.buffer_bytes, candidate.buffer_bytes);
   }
+  choice.buffer_bytes = buffer_bytes(choice.kernel, {model.align_bytes, model.multi_buffer});
   sym::Context& cx = program.cx();
   Expr grid = cx.constant(0);
   for (const BlockNest& nest : choice.kernel.nests) grid = cx.max(grid, nest.tasks);
   choice.kernel.grid = cx.min(grid, vector_cores(cx));
   return choice;
+}
+
+// False where a nest can't be cut at all, with the reason.
+bool add_choices(const loop::Program& program, const std::string& name,
+                 const std::vector<PreparedNest>& nests, const NpuModel& share, const NpuModel& model,
+                 size_t most, TiledKernel& out) {
+  std::vector<std::vector<Candidate>> all;
+  size_t count = 1;
+  for (const PreparedNest& nest : nests) {
+    all.push_back(candidates(program, nest, share, most, out.refusal));
+    if (all.back().empty()) {
+      if (out.refusal.empty()) out.refusal = "no way to cut it";
+      return false;
+    }
+    count = std::max(count, all.back().size());
+  }
+  out.refusal.clear();
+  for (size_t k = 0; k < count; ++k) {
+    std::optional<Choice> choice = choice_of(program, name, nests, all, k, model);
+    if (choice && choice->buffer_bytes <= model.buffer_bytes) out.choices.push_back(std::move(*choice));
+  }
+  return true;
 }
 
 }  // namespace
@@ -47,20 +71,12 @@ TiledKernel tile_npu(loop::Program& program, const loop::Kernel& kernel, const N
   }
   std::vector<PreparedNest> nests;
   for (const loop::Nest& nest : joined_nests(program.cx(), pieces)) nests.push_back(prepared(program, nest));
-  std::vector<std::vector<Candidate>> all;
-  size_t count = 1;
-  for (const PreparedNest& nest : nests) {
-    all.push_back(candidates(program, nest, model, most, out.refusal));
-    if (all.back().empty()) {
-      if (out.refusal.empty()) out.refusal = "no way to cut it";
-      return out;
-    }
-    count = std::max(count, all.back().size());
-  }
-  out.refusal.clear();
-  for (size_t k = 0; k < count; ++k) {
-    std::optional<Choice> choice = choice_of(program, kernel.name, nests, all, k);
-    if (choice) out.choices.push_back(std::move(*choice));
+  // Each nest alone has all the memory, but nests together may need more: then each has to do with less.
+  constexpr int kMostTries = 6;
+  NpuModel tried = model;
+  for (int round = 0; round < kMostTries && out.choices.empty(); ++round) {
+    if (!add_choices(program, kernel.name, nests, tried, model, most, out)) return out;
+    tried.buffer_bytes = tried.buffer_bytes * 2 / 3;
   }
   if (out.choices.empty()) out.refusal = "its nests don't fit one kernel";
   return out;
