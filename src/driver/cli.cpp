@@ -117,7 +117,10 @@ void add_run(CLI::App& app, RunArguments& arguments) {
       ->allow_extra_args(false);
   app.add_option("--output", arguments.output, "where results go; {} becomes their number");
   app.add_option("--model", arguments.model, "which model, of an archive that holds several");
-  app.add_option("--torch", arguments.torch_library, "a libtorch_cpu.so, for a package that needs one");
+  app.add_option("--torch", arguments.torch_library,
+                 "a libtorch_cpu.so to call operators of; a package may need one");
+  add_device_flags(app, arguments.target, arguments.device_limit);
+  app.add_flag("--sim", arguments.sim, "run the device's kernels in the simulator, and tell what ran");
   app.add_option("--threads", arguments.threads, "threads to run with; 0 means one for each processor")
       ->check(CLI::Range(0, 4096));
   app.add_option("--repeat", arguments.repeat, "calls after the first; their median time is printed")

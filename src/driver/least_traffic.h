@@ -6,7 +6,7 @@
 //   written_bytes    all of %y
 //   broadcast_bytes  %w: each core that takes part has to read it by itself
 //
-// Accesses of one buffer that are written differently count as different elements, but no buffer counts as
+// What a nest stored before need not be read. Accesses of one buffer that are written differently count as different elements, but no buffer counts as
 // more than it has. A guard counts as far as it names axes of the address. Of what is found through an index
 // there are as many elements as points.
 #pragma once

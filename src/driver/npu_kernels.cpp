@@ -117,7 +117,7 @@ Status check_all(const loop::Program& program, const toolchain::Toolchain& tools
         set_choice(program, state, kernel);
         again.push_back(open[j]);
       } else {
-        out.refused[kernel.name] = "the toolchain refuses it: " + kernel.rejected.front();
+        out.refused[kernel.name] = std::string(kToolchainRefuses) + kernel.rejected.front();
       }
     }
     open = std::move(again);
