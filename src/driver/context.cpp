@@ -56,8 +56,8 @@ struct Context::Job {
   const Options& options;
   const Running& running;
   const jit::CpuTarget& target;
-  const Store* store;  // null: no cache
-  const Device* device;  // null: kernels are for the processor
+  const Store* store;                 // null: no cache
+  const Device* device;               // null: kernels are for the processor
   const toolchain::Toolchain* tools;  // of the device
   Report report;
   CanonicalGraph canonical;
@@ -137,16 +137,27 @@ Result<std::shared_ptr<const CompiledGraph>> Context::compile(std::string_view t
     JUMAR_ASSIGN(tools, needed_toolchain(options, device->target));
   }
   const std::shared_ptr<const Store> store = this->store(options);
-  Job job{text,   options, running, target, store.get(), device ? &*device : nullptr, tools ? &*tools : nullptr,
-          Report(), {},    {},      {},     {},          std::make_shared<CompiledGraph>()};
+  Job job{text,
+          options,
+          running,
+          target,
+          store.get(),
+          device ? &*device : nullptr,
+          tools ? &*tools : nullptr,
+          Report(),
+          {},
+          {},
+          {},
+          {},
+          std::make_shared<CompiledGraph>()};
   std::optional<std::string> kept;
   if (store != nullptr) {
     const StageTimer timer(job.report, "look up");
     job.canonical = canonical_graph(text);
     const std::string made_for =
         device ? target::write_target(device->target) + tools->identity() : target.text();
-    job.key = hash_of(fmt::format("graph\n{}\n{}\n{}\n{}", build_id(), options.code_text(), made_for,
-                                  job.canonical.text));
+    job.key = hash_of(
+        fmt::format("graph\n{}\n{}\n{}\n{}", build_id(), options.code_text(), made_for, job.canonical.text));
     kept = store->get(kStoreKind, job.key);
   }
   bool loaded = false;

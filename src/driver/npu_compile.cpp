@@ -51,11 +51,11 @@ void add_size_checks(loop::Program& program, const NpuKernels& made) {
       for (const tile::npu::IntArgument& argument : made.kernels[next].choice.kernel.ints) {
         if (!argument.must_fit || sym::mentions(argument.value, cores)) continue;
         if (!checked.insert(sym::text(argument.value)).second) continue;
-        items.push_back(loop::Check{cx.le(argument.value, cx.constant(tile::npu::kMostExtent)),
-                                    fmt::format("kernel {}: {} is more than {}, which is the most that kernels of a "
-                                                "device count to along one axis",
-                                                made.kernels[next].name, sym::text(argument.value),
-                                                tile::npu::kMostExtent)});
+        items.push_back(loop::Check{
+            cx.le(argument.value, cx.constant(tile::npu::kMostExtent)),
+            fmt::format("kernel {}: {} is more than {}, which is the most that kernels of a "
+                        "device count to along one axis",
+                        made.kernels[next].name, sym::text(argument.value), tile::npu::kMostExtent)});
       }
       ++next;
     }
@@ -103,7 +103,8 @@ Result<loop::Program> lowered_for_npu(Stages& stages, const graph::Graph& graph,
 }
 
 Result<NpuParts> compile_for_npu(Stages& stages, const graph::Graph& graph, const Device& device,
-                                 const toolchain::Toolchain* tools, const NpuOptions& options, Report& report) {
+                                 const toolchain::Toolchain* tools, const NpuOptions& options,
+                                 Report& report) {
   Stages::LowerFor how = lowering_for(device.target);
   std::set<std::string> apart;
   for (int round = 0;; ++round) {
@@ -121,7 +122,8 @@ Result<NpuParts> compile_for_npu(Stages& stages, const graph::Graph& graph, cons
     }
     if (!made.refused.empty()) {
       const auto& [name, reason] = *made.refused.begin();
-      return diagnostic("unsupported", "kernel {} can't be made for {}: {}", name, device.target.name, reason);
+      return diagnostic("unsupported", "kernel {} can't be made for {}: {}", name, device.target.name,
+                        reason);
     }
     add_size_checks(program, made);
     stages.note_items(program);

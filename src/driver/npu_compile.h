@@ -4,8 +4,9 @@
 //   parts.kernels.kernels[k]      the code of each kernel of parts.program, in order
 //   parts.plan                    launches with grids that are expressions of sizes and of cores(vector)
 //
-// An operator whose kernel the device can't run is called instead, with the reason. A fused kernel that can't be
-// made is taken apart, and what is still refused then is called: every round of this is a note of the report.
+// An operator whose kernel the device can't run is called instead, with the reason. A fused kernel that can't
+// be made is taken apart, and what is still refused then is called: every round of this is a note of the
+// report.
 #pragma once
 
 #include "driver/device.h"
@@ -21,7 +22,8 @@ struct NpuParts {
 };
 
 Result<NpuParts> compile_for_npu(Stages& stages, const graph::Graph& graph, const Device& device,
-                                 const toolchain::Toolchain* tools, const NpuOptions& options, Report& report);
+                                 const toolchain::Toolchain* tools, const NpuOptions& options,
+                                 Report& report);
 
 // Lowered as the target asks: what its kernels can't do is called.
 Result<loop::Program> lowered_for_npu(Stages& stages, const graph::Graph& graph, const Device& device);

@@ -69,14 +69,17 @@ Result<toolchain::Toolchain> needed_toolchain(const Options& options, const targ
 }
 
 std::string tiling_text(const NpuKernel& kernel) {
-  std::string out = fmt::format("kernel @{} grid {} buffer_bytes {} modelled_us {:.2f}\n", kernel.name,
-                                sym::text(kernel.choice.kernel.grid), kernel.choice.buffer_bytes, kernel.choice.us);
+  std::string out =
+      fmt::format("kernel @{} grid {} buffer_bytes {} modelled_us {:.2f}\n", kernel.name,
+                  sym::text(kernel.choice.kernel.grid), kernel.choice.buffer_bytes, kernel.choice.us);
   for (size_t n = 0; n < kernel.choice.tilings.size(); ++n) {
     out += fmt::format("  nest tasks {}:", sym::text(kernel.choice.kernel.nests[n].tasks));
     for (const tile::npu::AxisTiling& axis : kernel.choice.tilings[n].axes) {
       const char* role = axis.is_inner ? "inner" : axis.in_tasks ? "tasks" : "loop";
-      out += fmt::format(" {} {} x {}{}", role, axis.symbol.symbol_name(), axis.size, axis.is_scalar ? " scalar" : "");
-      out += fmt::format(" of {}{}", sym::text(axis.extent), &axis == &kernel.choice.tilings[n].axes.back() ? "" : ",");
+      out += fmt::format(" {} {} x {}{}", role, axis.symbol.symbol_name(), axis.size,
+                         axis.is_scalar ? " scalar" : "");
+      out += fmt::format(" of {}{}", sym::text(axis.extent),
+                         &axis == &kernel.choice.tilings[n].axes.back() ? "" : ",");
     }
     out += '\n';
   }
@@ -87,8 +90,8 @@ namespace {
 
 // Everything is tried at once; what the toolchain refuses is cut in the next way and tried again.
 Status check_all(const loop::Program& program, const toolchain::Toolchain& tools,
-                 const toolchain::ToolchainFlavor& flavor, const NpuOptions& options, std::vector<Tried>& tried,
-                 NpuKernels& out) {
+                 const toolchain::ToolchainFlavor& flavor, const NpuOptions& options,
+                 std::vector<Tried>& tried, NpuKernels& out) {
   std::vector<size_t> open;
   for (size_t k = 0; k < out.kernels.size(); ++k)
     if (!out.refused.contains(out.kernels[k].name)) open.push_back(k);

@@ -4,8 +4,8 @@
 //   made.kernels[k].ttir, made.kernels[k].linalg();   // one for each kernel of the program, in order
 //   made.refused                                      // kernels that can't be made, with reasons
 //
-// The first way to cut a kernel is tried first; where the toolchain does not take it, the next one is. Without a
-// toolchain nothing is checked and the first one stands.
+// The first way to cut a kernel is tried first; where the toolchain does not take it, the next one is.
+// Without a toolchain nothing is checked and the first one stands.
 #pragma once
 
 #include <functional>

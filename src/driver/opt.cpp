@@ -120,7 +120,8 @@ class Run {
     JUMAR_ASSIGN(const NpuKernels made, npu_kernels(program, device.target, nullptr, {}));
     if (!made.refused.empty()) {
       const auto& [name, reason] = *made.refused.begin();
-      return diagnostic("unsupported", "kernel {} can't be made for {}: {}", name, device.target.name, reason);
+      return diagnostic("unsupported", "kernel {} can't be made for {}: {}", name, device.target.name,
+                        reason);
     }
     if (request_.to != Level::kPlan) return device_kernels(program, made);
     std::vector<emit::host::KernelLaunch> launches;

@@ -36,7 +36,8 @@ Result<SimKernels> SimKernelCache::load(std::span<const KernelObject> objects, c
     if (kernel == nullptr) {
       Result<SimKernel> made = library->compile(object.object, {.floats_last = true});
       if (!made.ok())
-        return diagnostic("sim", "the simulator does not take kernel {}: {}", object.name, made.error().text());
+        return diagnostic("sim", "the simulator does not take kernel {}: {}", object.name,
+                          made.error().text());
       kernel = std::make_shared<const SimKernel>(std::move(*made));
       known = kernel;
     }

@@ -34,12 +34,12 @@ class SimKernels {
 
 class SimKernelCache {
  public:
-  // Compiles each kernel; what is loaded already is shared. Fails where the library can't be opened, with what
-  // is missing, and where it does not take a kernel.
+  // Compiles each kernel; what is loaded already is shared. Fails where the library can't be opened, with
+  // what is missing, and where it does not take a kernel.
   Result<SimKernels> load(std::span<const KernelObject> objects, const Options& options);
 
  private:
-  std::mutex mutex_;  // guards all members
+  std::mutex mutex_;                                                    // guards all members
   std::map<std::string, std::shared_ptr<const SimLibrary>> libraries_;  // by the option sim_library
   std::map<std::pair<std::string, Hash128>, std::weak_ptr<const SimKernel>> loaded_;
 };

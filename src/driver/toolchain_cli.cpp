@@ -36,7 +36,7 @@ Result<ToolchainCli::Outcome> ToolchainCli::run(const Options& base) const {
   JUMAR_ASSIGN(const Options options, base.with(fmt::format("{}", fmt::join(options_, "\n"))));
   Outcome out;
   if (install_.parsed()) {
-    JUMAR_ASSIGN(out.text, toolchain::install_command(arguments_, options));
+    JUMAR_ASSIGN(out.text, toolchain::install_command(arguments_));
   } else if (status_.parsed()) {
     out.text = toolchain::status_command(options, out.is_ok);
   } else if (compile_.parsed()) {

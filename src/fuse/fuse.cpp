@@ -60,7 +60,8 @@ class Fusion {
 
   bool is_apart(GroupId id) const { return context_.options.apart.contains(dependence_.groups[id].name); }
 
-  // The only nest of a live kernel that may be fused. What is phased has been joined already and is left alone.
+  // The only nest of a live kernel that may be fused. What is phased has been joined already and is left
+  // alone.
   loop::Nest* single_nest(GroupId id) {
     if (!id.valid() || !dependence_.groups[id].alive || is_apart(id)) return nullptr;
     loop::Kernel* kernel = dependence_.groups[id].kernel();

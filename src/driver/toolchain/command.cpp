@@ -79,9 +79,9 @@ void write_time(JsonWriter& json, const HivmTime& time) {
 
 }  // namespace
 
-Result<std::string> install_command(const ToolchainArguments& arguments, const Options& options) {
+Result<std::string> install_command(const ToolchainArguments& arguments) {
   InstallRequest request;
-  request.directory = installed_directory(options);
+  request.directory = installed_directory(process_environment());
   request.from = arguments.from;
   request.python = arguments.python;
   request.index_url = arguments.index_url;
@@ -102,7 +102,7 @@ std::string status_command(const Options& options, bool& all_found) {
   tools.ask_versions();
   all_found = true;
   for (const ToolKind kind : kInstalled) all_found = all_found && tools.find(kind) != nullptr;
-  const std::string directory = installed_directory(options);
+  const std::string directory = installed_directory(process_environment());
   const std::string from = installed_from(directory);
   return tools.text() + (from.empty() ? fmt::format("nothing is installed in {}\n", directory)
                                       : fmt::format("{} was unpacked from\n{}", directory, from));

@@ -30,7 +30,7 @@ struct ToolchainArguments {
 };
 
 // Each gives what is to be printed. Progress goes to stderr.
-Result<std::string> install_command(const ToolchainArguments& arguments, const Options& options);
+Result<std::string> install_command(const ToolchainArguments& arguments);
 // `all_found` says whether everything is there that `install` installs.
 std::string status_command(const Options& options, bool& all_found);
 // Writes NAME.linalg.mlir and NAME.hivm.mlir of each file. Kernels that the toolchain refuses are told, and

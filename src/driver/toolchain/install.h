@@ -1,7 +1,7 @@
 // Gets the toolchain from two Python wheels, without installing them.
 //
 //   InstallRequest request;
-//   request.directory = installed_directory(options);
+//   request.directory = installed_directory(process_environment());
 //   JUMAR_ASSIGN(const std::string told, install_toolchain(request));
 //
 // The wheels are downloaded by `python3 -m pip download`, by name and version, or are files that the user

@@ -137,13 +137,15 @@ Diagnostic Toolchain::missing(ToolKind kind) const {
   return out;
 }
 
-std::string installed_directory(const Options& options) {
-  const std::string& cache = options.resolved_cache_dir();
-  return cache.empty() ? "" : cache + "/toolchain";
+std::string installed_directory(const Environment& environment) {
+  const std::string data = environment("XDG_DATA_HOME").value_or("");
+  if (!data.empty()) return data + "/jumar/toolchain";
+  const std::string home = environment("HOME").value_or("");
+  return home.empty() ? "" : home + "/.local/share/jumar/toolchain";
 }
 
 Toolchain toolchain_of(const Options& options, const Environment& environment) {
-  return find_toolchain({options.toolchain_dir(), installed_directory(options), environment});
+  return find_toolchain({options.toolchain_dir(), installed_directory(environment), environment});
 }
 
 Toolchain find_toolchain(const ToolchainPlaces& places) {

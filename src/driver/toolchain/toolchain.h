@@ -64,8 +64,9 @@ struct ToolchainPlaces {
 
 Toolchain find_toolchain(const ToolchainPlaces& places);
 
-// Where `jumar toolchain install` puts it: beside the cache. Empty where there is no cache directory.
-std::string installed_directory(const Options& options);
+// Where `jumar toolchain install` puts it: $XDG_DATA_HOME/jumar/toolchain, ~/.local/share/jumar/toolchain. It is
+// no part of the cache, which a process may have of its own. Empty where there is no home.
+std::string installed_directory(const Environment& environment);
 // The one that the options and the environment lead to.
 Toolchain toolchain_of(const Options& options, const Environment& environment);
 

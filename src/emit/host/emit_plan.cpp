@@ -206,7 +206,8 @@ class Emitter {
     const auto mentions = [&](sym::Expr e) { return sym::mentions(e, cores); };
     const bool is_used = std::ranges::any_of(launches_, [&](const KernelLaunch& launch) {
       return std::ranges::any_of(launch.ints, mentions) ||
-             std::ranges::any_of(launch.phases, [&](const plan::LaunchPhase& phase) { return mentions(phase.units); });
+             std::ranges::any_of(launch.phases,
+                                 [&](const plan::LaunchPhase& phase) { return mentions(phase.units); });
     });
     if (!is_used) return;
     plan_.symbols.push_back({cores, {1, INT32_MAX}});

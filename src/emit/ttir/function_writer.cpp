@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "support/check.h"
+#include "tile/npu/layout.h"
 
 namespace jumar::emit::ttir {
 
@@ -89,16 +90,10 @@ std::string FunctionWriter::integer(int64_t value, int bits) {
 }
 
 int FunctionWriter::bits_of(Expr e) const {
-  const sym::Range range = sym::bounds(e, facts_);
-  if (range.lo < INT32_MIN || range.hi > INT32_MAX) return 64;
-  if (e.is_const()) return 32;
-  if (e.is_symbol()) {
-    const auto found = symbols_.find(e);
+  return tile::npu::bits_of(e, facts_, [&](Expr symbol) {
+    const auto found = symbols_.find(symbol);
     return found == symbols_.end() ? 32 : found->second.bits;
-  }
-  for (Expr operand : e.operands())
-    if (bits_of(operand) == 64) return 64;
-  return 32;
+  });
 }
 
 std::string FunctionWriter::scalar(Expr e, int bits) {
@@ -179,10 +174,13 @@ std::string FunctionWriter::compared(Expr e) {
     }
     return all;
   }
-  const char* predicate = e.op() == Op::kEq ? "eq" : e.op() == Op::kNe ? "ne" : e.op() == Op::kLt ? "slt" : "sle";
+  const char* predicate = e.op() == Op::kEq   ? "eq"
+                          : e.op() == Op::kNe ? "ne"
+                          : e.op() == Op::kLt ? "slt"
+                                              : "sle";
   const int bits = std::max(bits_of(e.operands()[0]), bits_of(e.operands()[1]));
-  const std::string text = fmt::format("arith.cmpi {}, {}, {} : i{}", predicate, scalar(e.operands()[0], bits),
-                                       scalar(e.operands()[1], bits), bits);
+  const std::string text = fmt::format("arith.cmpi {}, {}, {} : i{}", predicate,
+                                       scalar(e.operands()[0], bits), scalar(e.operands()[1], bits), bits);
   return once(text, text);
 }
 

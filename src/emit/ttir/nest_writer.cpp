@@ -1,11 +1,11 @@
 #include "emit/ttir/nest_writer.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
 #include "support/check.h"
-#include "tile/npu/walk.h"
 
 namespace jumar::emit::ttir {
 
@@ -15,29 +15,19 @@ using tile::npu::Access;
 using tile::npu::BlockInst;
 using tile::npu::BlockKind;
 using tile::npu::BlockLoop;
+using tile::npu::MaskForm;
 
 namespace {
 
-const char* reduction_of(loop::ReduceKind kind, bool is_real) {
+// Of reductions and of scans: sum, prod, max or min.
+template <class Kind>
+const char* fold_of(Kind kind, bool is_real) {
   switch (kind) {
-    case loop::ReduceKind::kSum:
+    case Kind::kSum:
       return is_real ? "arith.addf" : "arith.addi";
-    case loop::ReduceKind::kProd:
+    case Kind::kProd:
       return is_real ? "arith.mulf" : "arith.muli";
-    case loop::ReduceKind::kMax:
-      return is_real ? "arith.maximumf" : "arith.maxsi";
-    default:
-      return is_real ? "arith.minimumf" : "arith.minsi";
-  }
-}
-
-const char* scan_of(loop::ScanKind kind, bool is_real) {
-  switch (kind) {
-    case loop::ScanKind::kSum:
-      return is_real ? "arith.addf" : "arith.addi";
-    case loop::ScanKind::kProd:
-      return is_real ? "arith.mulf" : "arith.muli";
-    case loop::ScanKind::kMax:
+    case Kind::kMax:
       return is_real ? "arith.maximumf" : "arith.maxsi";
     default:
       return is_real ? "arith.minimumf" : "arith.minsi";
@@ -53,11 +43,7 @@ const char* atomic_of(loop::StoreMode mode, bool is_real) {
 
 NestWriter::NestWriter(const loop::Program& program, const tile::npu::BlockKernel& kernel,
                        const tile::npu::BlockNest& nest, FunctionWriter& out)
-    : program_(program), kernel_(kernel), nest_(nest), out_(out), data_(tile::npu::data_values(nest)) {
-  tile::npu::for_each_inst(nest.body, [&](const BlockInst& inst) {
-    if (inst.result) defined_by_[inst.result] = &inst;
-  });
-}
+    : program_(program), kernel_(kernel), nest_(nest), layout_(kernel, nest), out_(out) {}
 
 void NestWriter::write() {
   out_.enter();
@@ -68,40 +54,16 @@ void NestWriter::write() {
 void NestWriter::write(const tile::npu::Region& region) {
   for (const tile::npu::BlockNode& node : region) {
     if (const auto* inst = std::get_if<BlockInst>(&node)) {
-      if (!inst->result || data_.count(inst->result)) write(*inst);
+      if (layout_.is_written(*inst)) write(*inst);
     } else {
       write(*std::get<std::unique_ptr<BlockLoop>>(node));
     }
   }
 }
 
-NestWriter::Dims NestWriter::dims_of(AxisSet axes) const {
-  Dims dims;
-  for (uint32_t k = 0; k < nest_.axes.size(); ++k)
-    if (axes >> k & 1) dims.push_back(k);
-  return dims;
-}
-
-std::vector<int64_t> NestWriter::shape(const Dims& dims) const {
-  std::vector<int64_t> out;
-  for (uint32_t axis : dims) out.push_back(nest_.axes[axis].size);
-  return out;
-}
-
 std::string NestWriter::type(BlockId id) const {
   const tile::npu::BlockType& type = nest_.values[id];
-  return tensor_text(shape(dims_of(type.axes)), element_text(type.dtype));
-}
-
-// Axes of an index or a mask that have no stride of their own come first, in their order.
-NestWriter::Dims NestWriter::memory_dims(const Access& access, AxisSet axes) const {
-  if (access.index) return dims_of(axes);
-  Dims dims;
-  AxisSet strided = 0;
-  for (const Access::Dim& dim : access.dims) strided |= AxisSet{1} << dim.axis;
-  for (uint32_t axis : dims_of(axes & ~strided)) dims.push_back(axis);
-  for (const Access::Dim& dim : access.dims) dims.push_back(dim.axis);
-  return dims;
+  return tensor_text(shape(layout_.dims_of(type.axes)), element_text(type.dtype));
 }
 
 void NestWriter::write(const BlockLoop& loop) {
@@ -124,9 +86,11 @@ void NestWriter::write(const BlockLoop& loop) {
     for (size_t k = 0; k < carried.size(); ++k)
       names_[loop.carried[k].result] = carried.size() == 1 ? name : fmt::format("{}#{}", name, k);
   }
-  const std::string list =
-      carried.empty() ? "" : fmt::format(" iter_args({}) -> ({})", fmt::join(carried, ", "), fmt::join(types, ", "));
-  out_.line(fmt::format("{}scf.for {} = {} to {} step {}{}  : i32 {{", results, variable, begin, end, step, list));
+  const std::string list = carried.empty() ? ""
+                                           : fmt::format(" iter_args({}) -> ({})", fmt::join(carried, ", "),
+                                                         fmt::join(types, ", "));
+  out_.line(
+      fmt::format("{}scf.for {} = {} to {} step {}{}  : i32 {{", results, variable, begin, end, step, list));
   out_.enter();
   out_.indent(1);
   out_.name_symbol(loop.variable, variable, 32);
@@ -144,12 +108,12 @@ void NestWriter::write(const BlockInst& inst) {
   switch (inst.kind) {
     case BlockKind::kConst: {
       const tile::npu::BlockType& t = nest_.values[inst.result];
-      names_[inst.result] = out_.constant(t.dtype, inst.constant, shape(dims_of(t.axes)));
+      names_[inst.result] = out_.constant(t.dtype, inst.constant, shape(layout_.dims_of(t.axes)));
       break;
     }
     case BlockKind::kIndex: {
       const tile::npu::BlockType& t = nest_.values[inst.result];
-      names_[inst.result] = in_order(inst.result, dims_of(t.axes));
+      names_[inst.result] = in_order(inst.result, layout_.dims_of(t.axes));
       if (t.axes == 0 && !ir::is_bool(t.dtype))
         out_.name_symbol(program_.cx().value(inst.result.index()), names_[inst.result],
                          t.dtype == DType::kI64 ? 64 : 32);
@@ -157,6 +121,9 @@ void NestWriter::write(const BlockInst& inst) {
     }
     case BlockKind::kParam:
       names_[inst.result] = fmt::format("%p{}", inst.number);
+      if (ir::is_bool(nest_.values[inst.result].dtype))
+        names_[inst.result] = out_.define(fmt::format("arith.cmpf une, %p{}, {} : f32", inst.number,
+                                                      out_.constant(DType::kF32, loop::Constant{0}, {})));
       break;
     case BlockKind::kOp:
       write_op(inst);
@@ -164,8 +131,8 @@ void NestWriter::write(const BlockInst& inst) {
     case BlockKind::kBroadcast: {
       const tile::npu::BlockType& from = nest_.values[inst.operands[0]];
       const tile::npu::BlockType& to = nest_.values[inst.result];
-      names_[inst.result] = broadcast(value(inst.operands[0]), dims_of(from.axes), dims_of(to.axes),
-                                      element_text(from.dtype));
+      names_[inst.result] = broadcast(value(inst.operands[0]), layout_.dims_of(from.axes),
+                                      layout_.dims_of(to.axes), element_text(from.dtype));
       break;
     }
     case BlockKind::kLoad:
@@ -196,8 +163,9 @@ void NestWriter::write_op(const BlockInst& inst) {
   if (tile::npu::is_conversion(inst.op))
     types = fmt::format("{} to {}", type(inst.operands[0]), type(inst.result));
   else if (inst.op == tile::npu::BlockOp::kSelect)
-    types = nest_.values[inst.operands[0]].axes == 0 ? type(inst.result)
-                                                     : fmt::format("{}, {}", type(inst.operands[0]), type(inst.result));
+    types = nest_.values[inst.operands[0]].axes == 0
+                ? type(inst.result)
+                : fmt::format("{}, {}", type(inst.operands[0]), type(inst.result));
   else
     types = type(inst.operands[0]);
   names_[inst.result] = out_.define(fmt::format("{} {} : {}", op, fmt::join(operands, ", "), types));
@@ -205,7 +173,7 @@ void NestWriter::write_op(const BlockInst& inst) {
 
 void NestWriter::write_load(const BlockInst& inst) {
   const tile::npu::BlockType& t = nest_.values[inst.result];
-  const Dims dims = memory_dims(inst.access, t.axes);
+  const Dims dims = layout_.memory_dims(inst.access, t.axes);
   const std::string element = element_text(t.dtype);
   std::string text = "tt.load " + pointers(inst.access, dims);
   if (inst.access.mask) {
@@ -213,79 +181,70 @@ void NestWriter::write_load(const BlockInst& inst) {
     if (inst.has_other) text += ", " + out_.constant(t.dtype, inst.constant, shape(dims));
   }
   text += " : " + tensor_text(shape(dims), "!tt.ptr<" + element + ">");
-  names_[inst.result] = turned(out_.define(text), dims, dims_of(t.axes), element);
+  names_[inst.result] = turned(out_.define(text), dims, layout_.dims_of(t.axes), element);
 }
 
 void NestWriter::write_store(const BlockInst& inst) {
   const tile::npu::BlockType& t = nest_.values[inst.operands[0]];
-  const Dims dims = memory_dims(inst.access, t.axes);
+  const Dims dims = layout_.memory_dims(inst.access, t.axes);
   const std::string element = element_text(t.dtype);
-  const std::string stored = turned(value(inst.operands[0]), dims_of(t.axes), dims, element);
+  const std::string stored = turned(value(inst.operands[0]), layout_.dims_of(t.axes), dims, element);
   const std::string where = pointers(inst.access, dims);
   std::string mask;
   if (inst.access.mask) mask = in_order(inst.access.mask, dims);
   const std::string pointer_type = tensor_text(shape(dims), "!tt.ptr<" + element + ">");
   if (inst.mode == loop::StoreMode::kSet) {
-    out_.line(fmt::format("tt.store {}, {}{} : {}", where, stored, mask.empty() ? "" : ", " + mask, pointer_type));
+    out_.line(
+        fmt::format("tt.store {}, {}{} : {}", where, stored, mask.empty() ? "" : ", " + mask, pointer_type));
     return;
   }
   if (mask.empty()) mask = out_.constant(DType::kBool, loop::Constant{1}, shape(dims));
   const std::string value_type = tensor_text(shape(dims), element);
   out_.define(fmt::format("tt.atomic_rmw {}, acq_rel, gpu, {}, {}, {} : ({}, {}, {}) -> {}",
-                          atomic_of(inst.mode, ir::is_float(t.dtype)), where, stored, mask, pointer_type, value_type,
-                          tensor_text(shape(dims), "i1"), value_type));
+                          atomic_of(inst.mode, ir::is_float(t.dtype)), where, stored, mask, pointer_type,
+                          value_type, tensor_text(shape(dims), "i1"), value_type));
 }
 
 void NestWriter::write_reduce(const BlockInst& inst) {
   const tile::npu::BlockType& from = nest_.values[inst.operands[0]];
-  const Dims dims = dims_of(from.axes);
+  const Dims dims = layout_.dims_of(from.axes);
   const auto axis = std::ranges::find(dims, inst.axis) - dims.begin();
   const bool is_real = ir::is_float(from.dtype);
   const bool is_scan = inst.kind == BlockKind::kScan;
   const std::string element = element_text(from.dtype);
   const std::string name = out_.fresh();
-  const std::string head = is_scan ? fmt::format("\"tt.scan\"({}) <{{axis = {} : i32, reverse = false}}> ({{",
-                                                 value(inst.operands[0]), axis)
-                                   : fmt::format("\"tt.reduce\"({}) <{{axis = {} : i32}}> ({{",
-                                                 value(inst.operands[0]), axis);
+  const std::string head =
+      is_scan ? fmt::format("\"tt.scan\"({}) <{{axis = {} : i32, reverse = false}}> ({{",
+                            value(inst.operands[0]), axis)
+              : fmt::format("\"tt.reduce\"({}) <{{axis = {} : i32}}> ({{", value(inst.operands[0]), axis);
   out_.line(name + " = " + head);
   out_.line(fmt::format("^bb0(%lhs: {0}, %rhs: {0}):", element));
-  const char* op = is_scan ? scan_of(inst.scan, is_real) : reduction_of(inst.reduce, is_real);
+  const char* op = is_scan ? fold_of(inst.scan, is_real) : fold_of(inst.reduce, is_real);
   out_.line(fmt::format("  %both = {} %lhs, %rhs : {}", op, element));
   out_.line(fmt::format("  tt.{}.return %both : {}", is_scan ? "scan" : "reduce", element));
   out_.line(fmt::format("}}) : ({}) -> {}", type(inst.operands[0]), type(inst.result)));
   names_[inst.result] = name;
 }
 
-std::string NestWriter::turned(const std::string& name, const Dims& from, const Dims& to, const std::string& element) {
+std::string NestWriter::turned(const std::string& name, const Dims& from, const Dims& to,
+                               const std::string& element) {
   if (from == to) return name;
   std::vector<std::ptrdiff_t> order;
   for (uint32_t axis : to) order.push_back(std::ranges::find(from, axis) - from.begin());
-  return out_.define(fmt::format("tt.trans {} {{order = array<i32: {}>}} : {} -> {}", name, fmt::join(order, ", "),
-                                 tensor_text(shape(from), element), tensor_text(shape(to), element)));
-}
-
-std::string NestWriter::splat(const std::string& scalar, const Dims& dims, const std::string& element) {
-  if (dims.empty()) return scalar;
-  const std::string text = fmt::format("tt.splat {} : {} -> {}", scalar, element, tensor_text(shape(dims), element));
-  return out_.once(text, text);
+  return out_.define(fmt::format("tt.trans {} {{order = array<i32: {}>}} : {} -> {}", name,
+                                 fmt::join(order, ", "), tensor_text(shape(from), element),
+                                 tensor_text(shape(to), element)));
 }
 
 std::string NestWriter::broadcast(const std::string& name, const Dims& from, const Dims& to,
                                   const std::string& element) {
   if (from == to) return name;
-  if (from.empty()) return splat(name, to, element);
+  if (from.empty()) return of_shape({name, {}}, shape(to), element).name;
   std::string current = name;
+  const std::vector<bool> is_new = layout_.spread(from, to).is_new;
   std::vector<int64_t> have = shape(from);
-  // The axis of one element stands for any that is missing.
-  const bool is_unit = from.size() == 1 && nest_.axes[from[0]].size == 1 &&
-                       std::ranges::find(to, from[0]) == to.end();
-  size_t next = is_unit ? from.size() : 0;
-  for (size_t k = is_unit ? 1 : 0; k < to.size(); ++k) {
-    if (next < from.size() && to[k] == from[next]) {
-      ++next;
-      continue;
-    }
+  for (size_t k = 0; k < is_new.size(); ++k) {
+    if (!is_new[k]) continue;
     std::vector<int64_t> wider = have;
     wider.insert(wider.begin() + static_cast<std::ptrdiff_t>(k), 1);
     current = out_.define(fmt::format("tt.expand_dims {} {{axis = {} : i32}} : {} -> {}", current, k,
@@ -300,39 +259,33 @@ std::string NestWriter::broadcast(const std::string& name, const Dims& from, con
 // Masks are made in the order in which memory is accessed.
 std::string NestWriter::in_order(BlockId id, const Dims& dims) {
   const tile::npu::BlockType& t = nest_.values[id];
-  const BlockInst* inst = defined_by_.count(id) ? defined_by_.at(id) : nullptr;
+  const BlockInst* inst = layout_.definition(id);
   const std::string element = element_text(t.dtype);
-  if (inst && inst->kind == BlockKind::kIndex) {
-    if (ir::is_bool(t.dtype)) return predicate(inst->expr, dims);
-    const int bits = t.dtype == DType::kI64 ? 64 : 32;
-    return full(index(inst->expr, dims, bits), dims, element);
+  switch (layout_.mask_form(id)) {
+    case MaskForm::kPlaces:
+      if (ir::is_bool(t.dtype)) return predicate(inst->expr, dims);
+      return full(index(inst->expr, dims, t.dtype == DType::kI64 ? 64 : 32), dims, element);
+    case MaskForm::kConstant:
+      return out_.constant(t.dtype, inst->constant, shape(dims));
+    case MaskForm::kSame:
+      return in_order(inst->operands[0], dims);
+    case MaskForm::kCombination: {
+      const std::string a = in_order(inst->operands[0], dims);
+      const std::string b = in_order(inst->operands[1], dims);
+      const std::string text =
+          fmt::format("{} {}, {} : {}", tile::npu::ttir_of(inst->op), a, b, tensor_text(shape(dims), "i1"));
+      return out_.once(text, text);
+    }
+    case MaskForm::kData:
+      break;
   }
-  if (inst && inst->kind == BlockKind::kConst) return out_.constant(t.dtype, inst->constant, shape(dims));
-  if (inst && inst->kind == BlockKind::kBroadcast) return in_order(inst->operands[0], dims);
-  const bool logical = inst && inst->kind == BlockKind::kOp && ir::is_bool(t.dtype) &&
-                       (inst->op == tile::npu::BlockOp::kAndI || inst->op == tile::npu::BlockOp::kOrI ||
-                        inst->op == tile::npu::BlockOp::kXorI);
-  if (logical && !data_.count(id)) {
-    const std::string a = in_order(inst->operands[0], dims);
-    const std::string b = in_order(inst->operands[1], dims);
-    const std::string text =
-        fmt::format("{} {}, {} : {}", tile::npu::ttir_of(inst->op), a, b, tensor_text(shape(dims), "i1"));
-    return out_.once(text, text);
-  }
-  CHECK(data_.count(id), "a mask of what is not written");
-  const Dims own = dims_of(t.axes);
+  const Dims own = layout_.dims_of(id);
   Dims order;
   for (uint32_t axis : dims)
     if (std::ranges::find(own, axis) != own.end()) order.push_back(axis);
   const bool is_unit = order.size() != own.size();
   const std::string name = is_unit ? value(id) : turned(value(id), own, order, element);
   return broadcast(name, is_unit ? own : order, dims, element);
-}
-
-bool NestWriter::is_axis(Expr symbol) const {
-  return std::ranges::any_of(nest_.axes, [&](const tile::npu::BlockAxis& axis) {
-    return axis.symbol == symbol && !axis.is_scalar;
-  });
 }
 
 NestWriter::Partial NestWriter::of_shape(const Partial& value, const std::vector<int64_t>& want,
@@ -359,51 +312,53 @@ NestWriter::Partial NestWriter::combined(const char* op, const Partial& a, const
   const std::string element = fmt::format("i{}", bits);
   const Partial left = of_shape(a, joint, element);
   const Partial right = of_shape(b, joint, element);
-  const std::string text = fmt::format("{}{} {}, {} : {}", op, is_comparison ? "," : "", left.name, right.name,
-                                       tensor_text(joint, element));
+  const std::string text = fmt::format("{}{} {}, {} : {}", op, is_comparison ? "," : "", left.name,
+                                       right.name, tensor_text(joint, element));
   return {out_.once(text, text), joint};
 }
 
-NestWriter::Partial NestWriter::index(Expr e, const Dims& dims, int bits) {
-  bool moves = false;
-  for (Expr symbol : sym::symbols_of(e)) moves = moves || is_axis(symbol);
-  if (!moves) {
-    const Expr first = program_.cx().substituted(e, [&](Expr symbol) {
-      for (const tile::npu::BlockAxis& axis : nest_.axes)
-        if (axis.symbol == symbol) return axis.first;
-      return Expr();
-    });
-    const int own = out_.bits_of(first);
-    if (own > bits) {
-      const std::string wide = out_.scalar(first, 64);
-      const std::string text = fmt::format("arith.trunci {} : i64 to i32", wide);
-      return {out_.once(text, text), {}};
+// The elements' places along an axis: 0, 1, ... as a tensor that has length one in other dimensions.
+NestWriter::Partial NestWriter::range(uint32_t axis, const Dims& dims, int bits) {
+  const int64_t size = nest_.axes[axis].size;
+  const std::string range =
+      fmt::format("tt.make_range {{end = {0} : i32, start = 0 : i32}} : tensor<{0}xi32>", size);
+  Partial out = {out_.once(range, range), {size}};
+  bool is_before = true;
+  for (uint32_t dim : dims) {
+    if (dim == axis) {
+      is_before = false;
+      continue;
     }
-    return {out_.scalar(first, bits), {}};
+    std::vector<int64_t> wider = out.shape;
+    wider.insert(is_before ? wider.begin() : wider.end(), 1);
+    const std::string text = fmt::format("tt.expand_dims {} {{axis = {} : i32}} : {} -> {}", out.name,
+                                         is_before ? 0 : wider.size() - 1, tensor_text(out.shape, "i32"),
+                                         tensor_text(wider, "i32"));
+    out = {out_.once(text, text), wider};
+  }
+  CHECK(!is_before, "axis {} is no dimension", axis);
+  return bits == 64 ? extended(out) : out;
+}
+
+NestWriter::Partial NestWriter::extended(const Partial& value) {
+  const std::string text = fmt::format("arith.extsi {} : {} to {}", value.name,
+                                       tensor_text(value.shape, "i32"), tensor_text(value.shape, "i64"));
+  return {out_.once(text, text), value.shape};
+}
+
+NestWriter::Partial NestWriter::index(Expr e, const Dims& dims, int bits) {
+  if (!layout_.moves(e)) {
+    const Expr first = layout_.at_first(program_.cx(), e);
+    const int own = out_.bits_of(first);
+    if (own <= bits) return {out_.scalar(first, bits), {}};
+    const std::string text = fmt::format("arith.trunci {} : i64 to i32", out_.scalar(first, 64));
+    return {out_.once(text, text), {}};
   }
   if (e.is_symbol()) {
-    size_t k = 0;
-    while (nest_.axes[dims[k]].symbol != e) CHECK(++k < dims.size(), "{} is no dimension", sym::text(e));
-    const tile::npu::BlockAxis& axis = nest_.axes[dims[k]];
-    const std::string range = fmt::format("tt.make_range {{end = {0} : i32, start = 0 : i32}} : tensor<{0}xi32>", axis.size);
-    std::string name = out_.once(range, range);
-    std::vector<int64_t> have = {axis.size};
-    for (size_t j = 0; j < dims.size(); ++j) {
-      if (j == k) continue;
-      std::vector<int64_t> wider = have;
-      wider.insert(j < k ? wider.begin() : wider.end(), 1);
-      const size_t at = j < k ? 0 : wider.size() - 1;
-      const std::string text = fmt::format("tt.expand_dims {} {{axis = {} : i32}} : {} -> {}", name, at,
-                                           tensor_text(have, "i32"), tensor_text(wider, "i32"));
-      name = out_.once(text, text);
-      have = wider;
-    }
-    if (bits == 64) {
-      const std::string text =
-          fmt::format("arith.extsi {} : {} to {}", name, tensor_text(have, "i32"), tensor_text(have, "i64"));
-      name = out_.once(text, text);
-    }
-    const Partial place = {name, have};
+    uint32_t k = 0;
+    while (nest_.axes[k].symbol != e) ++k;
+    const tile::npu::BlockAxis& axis = nest_.axes[k];
+    const Partial place = range(k, dims, bits);
     if (axis.first.is_const(0)) return place;
     return combined("arith.addi", {out_.scalar(axis.first, bits), {}}, place, bits);
   }
@@ -426,7 +381,11 @@ NestWriter::Partial NestWriter::index(Expr e, const Dims& dims, int bits) {
       break;
     default:
       CHECK(e.op() == Op::kMod, "an expression of axes: {}", sym::text(e));
-      return index(program_.cx().sub(e.operands()[0], program_.cx().mul(program_.cx().floordiv(e.operands()[0], e.operands()[1]), e.operands()[1])), dims, bits);
+      return index(
+          program_.cx().sub(
+              e.operands()[0],
+              program_.cx().mul(program_.cx().floordiv(e.operands()[0], e.operands()[1]), e.operands()[1])),
+          dims, bits);
   }
   Partial all;
   for (Expr operand : e.operands()) {
@@ -437,34 +396,16 @@ NestWriter::Partial NestWriter::index(Expr e, const Dims& dims, int bits) {
 }
 
 std::string NestWriter::predicate(Expr e, const Dims& dims) {
-  bool moves = false;
-  for (Expr symbol : sym::symbols_of(e)) moves = moves || is_axis(symbol);
-  if (!moves) {
-    const Expr first = program_.cx().substituted(e, [&](Expr symbol) {
-      for (const tile::npu::BlockAxis& axis : nest_.axes)
-        if (axis.symbol == symbol) return axis.first;
-      return Expr();
-    });
+  if (!layout_.moves(e)) {
+    const Expr first = layout_.at_first(program_.cx(), e);
     return full({out_.scalar(first, 1), {}}, dims, "i1");
   }
-  Expr left = e.operands()[0];
-  Expr right = e.operands()[1];
-  const auto is_moving = [&](Expr side) {
-    return std::ranges::any_of(sym::symbols_of(side), [&](Expr symbol) { return is_axis(symbol); });
-  };
-  // The range stands on the left of a `<` or a `>=`, which are the forms that are known as bounds.
-  const bool swapped = !is_moving(left);
-  if (swapped) std::swap(left, right);
-  const char* name = e.op() == Op::kEq ? "eq" : "ne";
-  if (e.op() == Op::kLt || e.op() == Op::kLe) {
-    name = swapped ? "sge" : "slt";
-    const bool moves_bound = swapped == (e.op() == Op::kLt);
-    if (moves_bound) right = program_.cx().add(right, 1);
-  }
-  const int bits = std::max(out_.bits_of(left), out_.bits_of(right));
-  const Partial result =
-      combined(fmt::format("arith.cmpi {}", name).c_str(), index(left, dims, bits), index(right, dims, bits), bits, true);
-  return full(result, dims, "i1");
+  static constexpr std::array kNames = {"arith.cmpi eq", "arith.cmpi ne", "arith.cmpi slt", "arith.cmpi sge"};
+  const tile::npu::Comparison both = comparison_of(program_.cx(), layout_, e);
+  const int bits = std::max(out_.bits_of(both.left), out_.bits_of(both.right));
+  const Partial left = index(both.left, dims, bits);
+  const Partial right = index(both.right, dims, bits);
+  return full(combined(kNames[static_cast<size_t>(both.order)], left, right, bits, true), dims, "i1");
 }
 
 std::string NestWriter::pointer_element(const Access& access) const {
@@ -483,52 +424,18 @@ std::string NestWriter::pointers(const Access& access, const Dims& dims) {
   }
   if (dims.empty()) return base;
   Partial moved;
-  int bits = 32;
-  if (access.index && nest_.values[access.index].dtype == DType::kI64) bits = 64;
+  const int bits = layout_.distance_bits(access);
   for (const Access::Dim& dim : access.dims) {
-    const sym::Range stride = sym::bounds(dim.stride, kernel_.facts);
-    const int64_t last = nest_.axes[dim.axis].size;
-    if (stride.hi > INT32_MAX / last || stride.lo < -(INT32_MAX / last)) bits = 64;
-  }
-  for (const Access::Dim& dim : access.dims) {
-    Expr local = nest_.axes[dim.axis].symbol;
     // The range alone: the block's first element is in the offset.
-    size_t k = 0;
-    while (dims[k] != dim.axis) ++k;
-    const std::string range = fmt::format("tt.make_range {{end = {0} : i32, start = 0 : i32}} : tensor<{0}xi32>",
-                                          nest_.axes[dim.axis].size);
-    std::string name = out_.once(range, range);
-    std::vector<int64_t> have = {nest_.axes[dim.axis].size};
-    for (size_t j = 0; j < dims.size(); ++j) {
-      if (j == k) continue;
-      std::vector<int64_t> wider = have;
-      wider.insert(j < k ? wider.begin() : wider.end(), 1);
-      const std::string text =
-          fmt::format("tt.expand_dims {} {{axis = {} : i32}} : {} -> {}", name, j < k ? 0 : wider.size() - 1,
-                      tensor_text(have, "i32"), tensor_text(wider, "i32"));
-      name = out_.once(text, text);
-      have = wider;
-    }
-    if (bits == 64) {
-      const std::string text =
-          fmt::format("arith.extsi {} : {} to {}", name, tensor_text(have, "i32"), tensor_text(have, "i64"));
-      name = out_.once(text, text);
-    }
-    Partial step = {name, have};
+    Partial step = range(dim.axis, dims, bits);
     if (!dim.stride.is_const(1))
       step = combined("arith.muli", step, {out_.scalar(dim.stride, bits), {}}, bits);
     moved = moved.name.empty() ? step : combined("arith.addi", moved, step, bits);
-    (void)local;
   }
   if (access.index) {
     const tile::npu::BlockType& t = nest_.values[access.index];
-    std::string index = in_order(access.index, dims);
-    if (bits == 64 && t.dtype == DType::kI32) {
-      const std::string text = fmt::format("arith.extsi {} : {} to {}", index, tensor_text(shape(dims), "i32"),
-                                           tensor_text(shape(dims), "i64"));
-      index = out_.once(text, text);
-    }
-    const Partial step = {index, shape(dims)};
+    Partial step = {in_order(access.index, dims), shape(dims)};
+    if (bits == 64 && t.dtype == DType::kI32) step = extended(step);
     moved = moved.name.empty() ? step : combined("arith.addi", moved, step, bits);
   }
   const std::string pointer_type = tensor_text(shape(dims), element);

@@ -1,25 +1,24 @@
 // Writes one nest of a block program into a TTIR function.
 #pragma once
 
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "emit/ttir/function_writer.h"
+#include "tile/npu/layout.h"
 
 namespace jumar::emit::ttir {
 
 class NestWriter {
  public:
-  NestWriter(const loop::Program& program, const tile::npu::BlockKernel& kernel, const tile::npu::BlockNest& nest,
-             FunctionWriter& out);
+  NestWriter(const loop::Program& program, const tile::npu::BlockKernel& kernel,
+             const tile::npu::BlockNest& nest, FunctionWriter& out);
   void write();
 
  private:
   using BlockId = tile::npu::BlockId;
-  using AxisSet = tile::npu::AxisSet;
-  using Dims = std::vector<uint32_t>;  // axes by position, in the order of a tensor's dimensions
+  using Dims = tile::npu::Dims;
 
   void write(const tile::npu::Region& region);
   void write(const tile::npu::BlockInst& inst);
@@ -33,8 +32,8 @@ class NestWriter {
   std::string value(BlockId id) const { return names_.at(id); }
   std::string in_order(BlockId id, const Dims& dims);
   std::string turned(const std::string& name, const Dims& from, const Dims& to, const std::string& element);
-  std::string broadcast(const std::string& name, const Dims& from, const Dims& to, const std::string& element);
-  std::string splat(const std::string& scalar, const Dims& dims, const std::string& element);
+  std::string broadcast(const std::string& name, const Dims& from, const Dims& to,
+                        const std::string& element);
 
   // An expression along some of the dimensions; the others have length 1.
   struct Partial {
@@ -47,21 +46,20 @@ class NestWriter {
   std::string predicate(Expr e, const Dims& dims);
   std::string pointers(const tile::npu::Access& access, const Dims& dims);
   std::string full(const Partial& value, const Dims& dims, const std::string& element);
-  bool is_axis(Expr symbol) const;
 
-  Dims dims_of(AxisSet axes) const;
-  Dims memory_dims(const tile::npu::Access& access, AxisSet axes) const;
-  std::vector<int64_t> shape(const Dims& dims) const;
+  Partial range(uint32_t axis, const Dims& dims, int bits);
+  Partial extended(const Partial& value);
+
+  std::vector<int64_t> shape(const Dims& dims) const { return layout_.shape(dims); }
   std::string type(BlockId id) const;
   std::string pointer_element(const tile::npu::Access& access) const;
 
   const loop::Program& program_;
   const tile::npu::BlockKernel& kernel_;
   const tile::npu::BlockNest& nest_;
+  const tile::npu::NestLayout layout_;
   FunctionWriter& out_;
   std::unordered_map<BlockId, std::string> names_;
-  std::unordered_map<BlockId, const tile::npu::BlockInst*> defined_by_;
-  std::set<BlockId> data_;  // values that are more than masks of accesses
 };
 
 }  // namespace jumar::emit::ttir

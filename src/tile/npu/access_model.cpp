@@ -132,8 +132,10 @@ class Reader {
         continue;
       }
       access.strides[k] = tile::estimated(program_, linear->coefficient);
+      if (access.strides[k] < 0) axis.must_be_exact = true;
       if (std::abs(access.strides[k]) == 1) {
-        axis.least_bytes = axis.is_contiguous ? std::min(axis.least_bytes, access.element_bytes) : access.element_bytes;
+        axis.least_bytes =
+            axis.is_contiguous ? std::min(axis.least_bytes, access.element_bytes) : access.element_bytes;
         axis.is_contiguous = true;
       }
     }
@@ -175,7 +177,8 @@ class Reader {
       for (size_t j = 0; j < out_.accesses.size(); ++j) {
         sorted.accesses[j].strides[k] = out_.accesses[j].strides[order[k]];
       }
-      for (size_t j = 0; j < out_.stages.size(); ++j) sorted.stages[j].inner[k] = out_.stages[j].inner[order[k]];
+      for (size_t j = 0; j < out_.stages.size(); ++j)
+        sorted.stages[j].inner[k] = out_.stages[j].inner[order[k]];
     }
     for (size_t j = 0; j < out_.accesses.size(); ++j) {
       uint32_t gathers = 0;
@@ -203,7 +206,8 @@ class Reader {
           elements *= out_.axes[k].extent;
       }
       if (repeated == 0 || repeated == kept || elements < 2) continue;
-      if (std::ranges::find(out_.loop_choices, repeated) == out_.loop_choices.end() && out_.loop_choices.size() < 4)
+      if (std::ranges::find(out_.loop_choices, repeated) == out_.loop_choices.end() &&
+          out_.loop_choices.size() < 4)
         out_.loop_choices.push_back(repeated);
     }
   }
@@ -272,7 +276,9 @@ struct Cost {
     size_t last = sizes.size();
     for (const auto& [stride, k] : by_stride) {
       if (sizes[k] == 1) continue;
-      if (last != sizes.size() && k > last) us += static_cast<double>(elements) * 4 / static_cast<double>(model.vector_bytes) * 4 * model.vector_us;
+      if (last != sizes.size() && k > last)
+        us +=
+            static_cast<double>(elements) * 4 / static_cast<double>(model.vector_bytes) * 4 * model.vector_us;
       last = k;
     }
     return times * us;
@@ -314,9 +320,12 @@ struct Cost {
     const double operations = stage.operations + (is_exact ? 0 : 3.0 * stage.folds);
     // Rows that don't fill whole units of the alignment are done one by one.
     const int64_t unit = model.align_bytes / 4;
-    const double instructions = last % unit == 0 || last == points ? 1 : static_cast<double>(points) / static_cast<double>(last);
-    const double vectors = std::ceil(static_cast<double>(points) * 4 / static_cast<double>(model.vector_bytes));
-    return times * (model.round_us + operations * (instructions * model.instruction_us + vectors * model.vector_us));
+    const double instructions =
+        last % unit == 0 || last == points ? 1 : static_cast<double>(points) / static_cast<double>(last);
+    const double vectors =
+        std::ceil(static_cast<double>(points) * 4 / static_cast<double>(model.vector_bytes));
+    return times *
+           (model.round_us + operations * (instructions * model.instruction_us + vectors * model.vector_us));
   }
 };
 

@@ -15,6 +15,7 @@ struct AxisShape {
   bool is_inner = false;
   bool is_contiguous = false;   // some access moves by one element along it
   bool must_be_scalar = false;  // an address divides by something along it
+  bool must_be_exact = false;   // some access runs backwards along it: the toolchain can't mask that
   bool must_be_whole = false;   // a scan runs along it, or memory of a point lies along it
   int64_t least_bytes = 4;      // of an element of those accesses
 };

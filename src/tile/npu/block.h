@@ -1,5 +1,5 @@
-// Block programs: a tiled kernel for an NPU, decided in all its parts, before it is written down as TTIR or as
-// Triton source.
+// Block programs: a tiled kernel for an NPU, decided in all its parts, before it is written down as TTIR or
+// as Triton source.
 //
 //   nest (i0 in 1024) { stage (r0 in 768) { load %x[768*i0 + r0] ... reduce sum } ... store %y[768*i0 + r1] }
 //   ->
@@ -9,13 +9,13 @@
 //
 // A value is a scalar or a block: a tensor over some of the nest's axes, in the order of Nest::axes. An axis
 // covers `size` neighbouring points from `first` on; where `size` does not divide the extent the last block
-// reaches beyond it, and loads and stores are masked. Axes of which each block holds one point may be left out
-// of the blocks altogether (`is_scalar`): they only move addresses.
+// reaches beyond it, and loads and stores are masked. Axes of which each block holds one point may be left
+// out of the blocks altogether (`is_scalar`): they only move addresses.
 //
-// Accesses are strided blocks: an offset and one stride per axis. The dimensions of a load are in memory order;
-// where that is not the order of the axes the block is turned after it. Scalars (offsets, bounds of loops) are
-// sym expressions of loop variables, of the program's number `pid`, of kernel arguments `n0, n1, ...` and of
-// scalar values.
+// Accesses are strided blocks: an offset and one stride per axis. The dimensions of a load are in memory
+// order; where that is not the order of the axes the block is turned after it. Scalars (offsets, bounds of
+// loops) are sym expressions of loop variables, of the program's number `pid`, of kernel arguments `n0, n1,
+// ...` and of scalar values.
 #pragma once
 
 #include <memory>
@@ -62,8 +62,8 @@ struct Access {
     Expr stride;
   };
   std::vector<Dim> dims;  // in memory order: greatest stride first
-  BlockId index;  // a block of integers that is added to the address of each element
-  BlockId mask;   // a block of bools; points where it is false are left out
+  BlockId index;          // a block of integers that is added to the address of each element
+  BlockId mask;           // a block of bools; points where it is false are left out
 };
 
 enum class BlockKind : uint8_t {
@@ -115,7 +115,10 @@ struct BlockLoop {
 
 struct BlockNest {
   std::vector<BlockAxis> axes;
+  // Ids of a kernel's nests differ, since expressions name scalar values by them: the rows below
+  // `first_value` are those of earlier nests, and stand for nothing here.
   IdTable<BlockId, BlockType> values;
+  uint32_t first_value = 0;
   Region body;
   Expr tasks;  // over size symbols: pieces of work that are shared out to the cores
 };

@@ -34,13 +34,20 @@ class Key {
 
 std::string key_of(const BlockInst& inst, const BlockType& type) {
   Key key;
-  key.add(inst.kind).add(inst.op).add(type.dtype).add(type.axes).add(inst.operands).add(inst.constant.integer);
+  key.add(inst.kind)
+      .add(inst.op)
+      .add(type.dtype)
+      .add(type.axes)
+      .add(inst.operands)
+      .add(inst.constant.integer);
   key.add(inst.has_other).add(inst.expr).add(inst.number).add(inst.reduce).add(inst.scan).add(inst.axis);
   if (inst.kind == BlockKind::kLoad) key.add(inst.access);
   return std::move(key).text();
 }
 
-bool computes_floats(BlockOp op) { return op <= BlockOp::kPow || (op >= BlockOp::kEqF && op <= BlockOp::kGeF); }
+bool computes_floats(BlockOp op) {
+  return op <= BlockOp::kPow || (op >= BlockOp::kEqF && op <= BlockOp::kGeF);
+}
 
 }  // namespace
 
@@ -70,6 +77,8 @@ BlockBuilder::BlockBuilder(sym::Context& cx, BlockNest& nest) : cx_(cx), nest_(n
   unit.first = cx.constant(0);
   unit.is_exact = true;
   nest.axes.push_back(unit);
+  nest.values.resize(nest.first_value);
+  levels_.resize(nest.first_value, 0);
 }
 
 Region& BlockBuilder::region(uint32_t level) { return level == 0 ? nest_.body : open_[level - 1]->body; }

@@ -13,7 +13,8 @@ namespace {
 using loop::Axis;
 
 constexpr int64_t kMostPoints = 16384;  // of one axis in a block
-constexpr int64_t kLoops[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64, 96, 128, 192, 256};
+constexpr int64_t kLoops[] = {1,  2,  3,  4,  5,  6,  7,  8,  10,  12,  14, 16,
+                              20, 24, 28, 32, 40, 48, 64, 96, 128, 192, 256};
 constexpr size_t kMostCombinations = 3000;
 constexpr size_t kMostBuilt = 24;
 
@@ -44,7 +45,8 @@ class Search {
       }
       if (candidate.buffer_bytes > model_.buffer_bytes) {
         reason = fmt::format("{} bytes on chip, of {}", candidate.buffer_bytes, model_.buffer_bytes);
-        const double share = static_cast<double>(model_.buffer_bytes) / static_cast<double>(candidate.buffer_bytes);
+        const double share =
+            static_cast<double>(model_.buffer_bytes) / static_cast<double>(candidate.buffer_bytes);
         most_points = std::min(most_points, static_cast<double>(choice.points) * std::max(share, 0.25));
         --built;
         if (++misses_ > kMostBuilt) break;
@@ -82,12 +84,17 @@ class Search {
 
 // The whole axis, or it in a number of equal loops.
 std::vector<int64_t> Search::sizes_of(const AxisShape& axis) const {
-  if (axis.must_be_scalar) return {1};
+  if (axis.must_be_scalar || (axis.must_be_exact && !axis.is_static)) return {1};
   std::set<int64_t> sizes;
+  if (axis.must_be_exact) {
+    for (int64_t size = 1; size <= std::min(axis.extent, kMostPoints); ++size)
+      if (axis.extent % size == 0) sizes.insert(size);
+    return {sizes.begin(), sizes.end()};
+  }
   const int64_t unit = axis.is_contiguous ? std::max<int64_t>(1, model_.align_bytes / axis.least_bytes) : 1;
   if (!axis.is_static) {
-    for (int64_t size = axis.is_contiguous ? unit : 1; size <= std::max<int64_t>(axis.extent, unit) && size <= 4096;
-         size *= 2)
+    for (int64_t size = axis.is_contiguous ? unit : 1;
+         size <= std::max<int64_t>(axis.extent, unit) && size <= 4096; size *= 2)
       sizes.insert(size);
     return {sizes.begin(), sizes.end()};
   }
@@ -134,7 +141,8 @@ void Search::enumerate(size_t k, int64_t points) {
   }
   for (int64_t size : options_[k]) {
     // More points than the smallest imaginable use of a few bytes each allows need not be looked at.
-    if (points * size * shape_.least_bytes_per_point > model_.buffer_bytes && size > options_[k].front()) break;
+    if (points * size * shape_.least_bytes_per_point > model_.buffer_bytes && size > options_[k].front())
+      break;
     sizes_[k] = size;
     enumerate(k + 1, points * size);
   }
@@ -156,7 +164,8 @@ NestTiling Search::tiling_of(const Choice& choice) const {
     made.extent = axis.expr;
     made.is_inner = axis.is_inner;
     made.size = choice.sizes[k];
-    made.is_scalar = made.size == 1 && (axis.must_be_scalar || !(has_inner && !axis.is_inner && last_kept(k)));
+    made.is_scalar =
+        made.size == 1 && (axis.must_be_scalar || !(has_inner && !axis.is_inner && last_kept(k)));
     made.in_tasks = !axis.is_inner && (choice.looped >> k & 1) == 0;
     tiling.axes.push_back(made);
   }
@@ -182,15 +191,16 @@ void Search::add_smallest(std::vector<Candidate>& out, std::string& reason) {
   if (refusal)
     reason = *refusal;
   else if (candidate.buffer_bytes > model_.buffer_bytes)
-    reason = fmt::format("the least blocks take {} bytes on chip, of {}", candidate.buffer_bytes, model_.buffer_bytes);
+    reason = fmt::format("the least blocks take {} bytes on chip, of {}", candidate.buffer_bytes,
+                         model_.buffer_bytes);
   else
     out.push_back(std::move(candidate));
 }
 
 }  // namespace
 
-std::vector<Candidate> candidates(const loop::Program& program, const PreparedNest& nest, const NpuModel& model,
-                                  size_t most, std::string& reason) {
+std::vector<Candidate> candidates(const loop::Program& program, const PreparedNest& nest,
+                                  const NpuModel& model, size_t most, std::string& reason) {
   return Search(program, nest, model).run(most, reason);
 }
 

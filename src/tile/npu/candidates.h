@@ -1,9 +1,10 @@
 // Ways to cut a nest for an NPU, best first.
 //
-// A candidate gives every axis the size of its block. Sizes are the extent, or the extent over a small number of
-// equal loops, brought to the alignment where the axis is contiguous in memory. Candidates are ranked by a model
-// of the busiest core: bytes and rows that it moves, vector instructions that it issues, rounds of its loops.
-// Those whose blocks don't fit the vector unit's buffer are left out, by memory.h, before anything is compiled.
+// A candidate gives every axis the size of its block. Sizes are the extent, or the extent over a small number
+// of equal loops, brought to the alignment where the axis is contiguous in memory. Candidates are ranked by a
+// model of the busiest core: bytes and rows that it moves, vector instructions that it issues, rounds of its
+// loops. Those whose blocks don't fit the vector unit's buffer are left out, by memory.h, before anything is
+// compiled.
 #pragma once
 
 #include <string>
@@ -21,14 +22,14 @@ struct NpuModel {
   int64_t vector_cores = 48;
   int64_t buffer_bytes = 192 * 1024;  // of one vector core
   int64_t align_bytes = 32;
-  int64_t vector_bytes = 256;         // that one instruction of a vector unit does at once
-  double bytes_per_us = 30000;        // that one core moves from or to global memory
-  double transfer_us = 0.5;           // before the first byte of a transfer arrives
-  double row_us = 0.01;               // of each row of a transfer
-  double instruction_us = 0.02;       // of a vector instruction, whatever its length
-  double vector_us = 0.0006;          // of each vector_bytes that it does
-  double round_us = 0.1;              // of a round of a loop
-  double scalar_us = 0.02;            // of an element that is handled by itself
+  int64_t vector_bytes = 256;    // that one instruction of a vector unit does at once
+  double bytes_per_us = 30000;   // that one core moves from or to global memory
+  double transfer_us = 0.5;      // before the first byte of a transfer arrives
+  double row_us = 0.01;          // of each row of a transfer
+  double instruction_us = 0.02;  // of a vector instruction, whatever its length
+  double vector_us = 0.0006;     // of each vector_bytes that it does
+  double round_us = 0.1;         // of a round of a loop
+  double scalar_us = 0.02;       // of an element that is handled by itself
 };
 
 struct Candidate {
@@ -38,7 +39,7 @@ struct Candidate {
 };
 
 // The best first; at most `most`. Empty where nothing fits or blocks can't compute the nest, with the reason.
-std::vector<Candidate> candidates(const loop::Program& program, const PreparedNest& nest, const NpuModel& model,
-                                  size_t most, std::string& reason);
+std::vector<Candidate> candidates(const loop::Program& program, const PreparedNest& nest,
+                                  const NpuModel& model, size_t most, std::string& reason);
 
 }  // namespace jumar::tile::npu

@@ -36,6 +36,11 @@ int64_t plausible(const loop::Program& program, const BlockKernel& kernel, Expr 
   return tile::estimated(program, sizes);
 }
 
+loop::ReduceKind reduction_of(loop::StoreMode mode) {
+  if (mode == loop::StoreMode::kAdd) return loop::ReduceKind::kSum;
+  return mode == loop::StoreMode::kMax ? loop::ReduceKind::kMax : loop::ReduceKind::kMin;
+}
+
 }  // namespace
 
 // Scalar values by their symbols; axes and sizes stay. Empty where a value is a block.
@@ -123,7 +128,8 @@ bool AccessLowering::add_index(Expr term, const Values& values, Access& out) {
       const BlockId value = values.at(value_of_symbol(symbol)).value;
       if (b_.type(value).axes == kNoAxes) continue;
       const std::optional<sym::Linear> linear = sym::linear_in(cx_, term, symbol);
-      if (!linear || !linear->rest.is_const(0)) return refuse("an address that is not linear in a loaded integer");
+      if (!linear || !linear->rest.is_const(0))
+        return refuse("an address that is not linear in a loaded integer");
       factor = resolved(linear->coefficient, values);
       if (!factor || b_.axes_of(factor) != kNoAxes) return refuse("a product of loaded integers and axes");
       block = value;
@@ -243,7 +249,8 @@ BlockId AccessLowering::load(const Inst& inst, const Values& values, bool pinned
   const BlockId raw = b_.load(ir::is_bool(dtype) ? DType::kI8 : dtype, std::move(access), other, pinned);
   if (ir::is_bool(dtype)) return b_.op(BlockOp::kNeI, raw, b_.integer(0, DType::kI8));
   if (dtype == DType::kI64 || dtype == DType::kI32 || ir::is_float(dtype)) return raw;
-  const BlockId held = b_.convert(ir::is_unsigned(dtype) ? BlockOp::kExtUI : BlockOp::kExtSI, raw, DType::kI32);
+  const BlockId held =
+      b_.convert(ir::is_unsigned(dtype) ? BlockOp::kExtUI : BlockOp::kExtSI, raw, DType::kI32);
   const int64_t bits = 8 * ir::dtype_bytes(dtype);
   if (ir::is_unsigned(dtype))
     scalars_.set_range(held, {0, (int64_t{1} << bits) - 1});
@@ -283,6 +290,9 @@ bool AccessLowering::store(const Inst& inst, const ScalarLowering::Typed& typed,
   if (inst.mode != loop::StoreMode::kSet) {
     if (inst.mode == loop::StoreMode::kMul) return refuse("an atomic product");
     kernel_.has_atomics = true;
+    // Indexed atomics go through the whole block, whatever the mask says: there they must change nothing.
+    if (access.index && access.mask)
+      value = b_.op(BlockOp::kSelect, access.mask, value, scalars_.identity(reduction_of(inst.mode), dtype));
   }
   b_.store(std::move(access), value, inst.mode);
   return true;

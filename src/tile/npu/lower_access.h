@@ -3,8 +3,8 @@
 //   load %x[768*i0 + r0 + 5] with blocks of 8 i0 from 8*t0 on and 768 r0
 //     offset 6144*t0 + 5, dims {i0 x 768, r0 x 1}
 //
-// A loaded integer in an address moves the offset where it is a scalar, and is an index block where it is one:
-// then every element has an address of its own.
+// A loaded integer in an address moves the offset where it is a scalar, and is an index block where it is
+// one: then every element has an address of its own.
 #pragma once
 
 #include <map>
@@ -21,7 +21,12 @@ class AccessLowering {
 
   AccessLowering(const loop::Program& program, BlockBuilder& builder, ScalarLowering& scalars,
                  Arguments& arguments, BlockKernel& kernel)
-      : program_(program), cx_(program.cx()), b_(builder), scalars_(scalars), arguments_(arguments), kernel_(kernel) {}
+      : program_(program),
+        cx_(program.cx()),
+        b_(builder),
+        scalars_(scalars),
+        arguments_(arguments),
+        kernel_(kernel) {}
 
   // Each gives an invalid id or false, with `refusal` set, where it can't be done.
   BlockId index(Expr e, ir::DType dtype, const Values& values);

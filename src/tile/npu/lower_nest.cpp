@@ -20,8 +20,15 @@ class NestLowering {
  public:
   NestLowering(const loop::Program& program, const PreparedNest& prepared, const NestTiling& tiling,
                Arguments& arguments, BlockKernel& kernel, BlockNest& out)
-      : program_(program), cx_(program.cx()), nest_(prepared.nest), tiling_(tiling), arguments_(arguments),
-        kernel_(kernel), out_(out), builder_(cx_, axes_made()), scalars_(builder_),
+      : program_(program),
+        cx_(program.cx()),
+        nest_(prepared.nest),
+        tiling_(tiling),
+        arguments_(arguments),
+        kernel_(kernel),
+        out_(out),
+        builder_(cx_, axes_made()),
+        scalars_(builder_),
         accesses_(program, builder_, scalars_, arguments, kernel) {}
 
   std::optional<std::string> run() {
@@ -92,6 +99,7 @@ class NestLowering {
     Inst inst;
     std::vector<BlockId> insides;  // by stage loop, outermost first
     std::vector<BlockId> places;   // of arg-reductions
+    bool is_logical = false;       // the values are 0 and 1
   };
   std::vector<Fold> folds_;
   uint32_t stage_level_ = 0;  // loops that were open when the stage began
@@ -114,8 +122,8 @@ BlockNest& NestLowering::axes_made() {
   return out_;
 }
 
-// for t in the program's share: one round is one block of each task axis; then a loop for each other kept axis
-// that one block does not cover.
+// for t in the program's share: one round is one block of each task axis; then a loop for each other kept
+// axis that one block does not cover.
 void NestLowering::open_kept_loops() {
   Expr tasks = cx_.constant(1);
   struct Counted {
@@ -223,6 +231,7 @@ bool NestLowering::lower(const loop::Stage& stage) {
     BlockId result;
     if (fold.places.empty()) {
       result = finished(fold.inst.reduce, total, inner & builder_.type(total).axes);
+      if (fold.is_logical) result = builder_.op(BlockOp::kNeI, result, builder_.integer(0));
     } else {
       result = arg_of(fold.inst.reduce, total, builder_.carried_result(fold.places[0]),
                       inner & builder_.type(total).axes);
@@ -264,7 +273,8 @@ BlockId NestLowering::value_of(const Inst& inst, const loop::Stage& stage) {
     case InstKind::kIndex:
       return accesses_.index(inst.address, inst.type, values_);
     case InstKind::kParam:
-      return builder_.param(arguments_.number(inst.number), ir::is_bool(inst.type) ? DType::kBool : DType::kF32);
+      return builder_.param(arguments_.number(inst.number),
+                            ir::is_bool(inst.type) ? DType::kBool : DType::kF32);
     case InstKind::kOp:
       return op_of(inst);
     case InstKind::kLoad:
@@ -321,7 +331,8 @@ BlockId NestLowering::wrapped(const Inst& inst) {
   const Expr size = arguments_.lifted(inst.address);
   const sym::Range sizes = sym::bounds(inst.address, arguments_.size_facts());
   if (sizes.hi > INT32_MAX) return refuse("a dimension of more than 2^31 elements");
-  if (builder_.type(value).dtype == DType::kI64) value = builder_.convert(BlockOp::kTruncI, value, DType::kI32);
+  if (builder_.type(value).dtype == DType::kI64)
+    value = builder_.convert(BlockOp::kTruncI, value, DType::kI32);
   if (inst.kind == InstKind::kWrapIndex) {
     const BlockId negative = builder_.op(BlockOp::kLtI, value, builder_.integer(0));
     const BlockId moved = builder_.op(BlockOp::kAddI, value, builder_.index(size, DType::kI32));
@@ -332,8 +343,8 @@ BlockId NestLowering::wrapped(const Inst& inst) {
   return value;
 }
 
-// A block of bools over the stage's axes whose last block is not full: true within the extents. Invalid if all
-// blocks are full.
+// A block of bools over the stage's axes whose last block is not full: true within the extents. Invalid if
+// all blocks are full.
 BlockId NestLowering::inside(const loop::Stage& stage) {
   BlockId mask;
   for (const loop::Axis& inner : stage.inner) {
@@ -376,9 +387,9 @@ BlockId NestLowering::reduced(const Inst& inst, const loop::Stage& stage) {
     const BlockId result = finished(kind, value, inner);
     return logical ? builder_.op(BlockOp::kNeI, result, builder_.integer(0)) : result;
   }
-  if (logical) return refuse("any or all in a loop");
   Fold made;
   made.inst = fold;
+  made.is_logical = logical;
   BlockId init = builder_.broadcast(scalars_.identity(kind, dtype), builder_.type(value).axes);
   for (uint32_t level = stage_level_ + 1; level <= builder_.open_loops(); ++level) {
     init = builder_.carry(level, init);
@@ -395,12 +406,11 @@ BlockId NestLowering::finished(loop::ReduceKind kind, BlockId value, AxisSet inn
   return value;
 }
 
-// The least place of the extreme: the extreme first, then the least place that has it. A NaN is the extreme of
-// any values that hold one, and equals nothing.
+// The least place of the extreme: the extreme first, then the least place that has it. A NaN is the extreme
+// of any values that hold one, and equals nothing.
 BlockId NestLowering::arg_of(loop::ReduceKind kind, BlockId values, BlockId places, AxisSet inner) {
   const bool is_max = kind == loop::ReduceKind::kArgMax;
-  const BlockId extreme =
-      finished(is_max ? loop::ReduceKind::kMax : loop::ReduceKind::kMin, values, inner);
+  const BlockId extreme = finished(is_max ? loop::ReduceKind::kMax : loop::ReduceKind::kMin, values, inner);
   const bool is_real = ir::is_float(builder_.type(values).dtype);
   BlockId found = builder_.op(is_real ? BlockOp::kEqF : BlockOp::kEqI, values, extreme);
   if (is_real) found = builder_.op(BlockOp::kOrI, found, scalars_.is_nan(values));
@@ -415,7 +425,8 @@ BlockId NestLowering::first_extreme(const Inst& inst, const loop::Stage& stage) 
   if (!value || !place) return {};
   if (builder_.type(place).dtype != DType::kI32) return refuse("places beyond 31 bits");
   const AxisSet inner = inner_axes(stage);
-  if (ir::is_bool(typed.dtype)) value = builder_.op(BlockOp::kSelect, value, builder_.integer(1), builder_.integer(0));
+  if (ir::is_bool(typed.dtype))
+    value = builder_.op(BlockOp::kSelect, value, builder_.integer(1), builder_.integer(0));
   const AxisSet axes = (builder_.type(value).axes & ~builder_.unit()) | inner;
   value = builder_.broadcast(value, axes);
   place = builder_.broadcast(place, axes);
@@ -440,13 +451,15 @@ BlockId NestLowering::first_extreme(const Inst& inst, const loop::Stage& stage) 
   // Places rise from round to round, so an equal value later on does not matter, except the first one: the
   // identity itself may be a value.
   const bool is_max = inst.reduce == loop::ReduceKind::kArgMax;
-  const BlockOp beyond = is_real ? (is_max ? BlockOp::kGtF : BlockOp::kLtF) : (is_max ? BlockOp::kGtI : BlockOp::kLtI);
+  const BlockOp beyond =
+      is_real ? (is_max ? BlockOp::kGtF : BlockOp::kLtF) : (is_max ? BlockOp::kGtI : BlockOp::kLtI);
   BlockId better = builder_.op(beyond, value, best);
   const BlockId untouched = builder_.op(BlockOp::kEqI, at, builder_.integer(INT32_MAX));
   better = builder_.op(BlockOp::kOrI, better, untouched);
   if (is_real) {
     const BlockId is_number = builder_.op(BlockOp::kEqF, best, best);
-    better = builder_.op(BlockOp::kOrI, better, builder_.op(BlockOp::kAndI, scalars_.is_nan(value), is_number));
+    better =
+        builder_.op(BlockOp::kOrI, better, builder_.op(BlockOp::kAndI, scalars_.is_nan(value), is_number));
   }
   builder_.set_next(best, builder_.op(BlockOp::kSelect, better, value, best));
   builder_.set_next(at, builder_.op(BlockOp::kSelect, better, place, at));
@@ -473,6 +486,7 @@ BlockId NestLowering::scanned(const Inst& inst, const loop::Stage& stage) {
 std::optional<std::string> add_nest(const loop::Program& program, const PreparedNest& nest,
                                     const NestTiling& tiling, Arguments& arguments, BlockKernel& kernel) {
   BlockNest made;
+  if (!kernel.nests.empty()) made.first_value = static_cast<uint32_t>(kernel.nests.back().values.size());
   const std::optional<std::string> refusal =
       NestLowering(program, nest, tiling, arguments, kernel, made).run();
   if (!refusal) kernel.nests.push_back(std::move(made));

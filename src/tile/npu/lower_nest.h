@@ -9,7 +9,8 @@
 
 namespace jumar::tile::npu {
 
-// Adds the nest to `kernel`; or says why blocks can't compute it when it is cut so. The kernel is spoilt then.
+// Adds the nest to `kernel`; or says why blocks can't compute it when it is cut so. The kernel is spoilt
+// then.
 std::optional<std::string> add_nest(const loop::Program& program, const PreparedNest& nest,
                                     const NestTiling& tiling, Arguments& arguments, BlockKernel& kernel);
 

@@ -108,17 +108,18 @@ BlockId ScalarLowering::constant(DType dtype, loop::Constant value) {
 BlockId ScalarLowering::identity(loop::ReduceKind kind, DType dtype) {
   const bool is_real = ir::is_float(dtype);
   const double infinity = std::numeric_limits<double>::infinity();
+  const Range all = dtype == DType::kI64 ? Range{INT64_MIN, INT64_MAX} : range_of_type(dtype);
   switch (kind) {
     case loop::ReduceKind::kProd:
       return is_real ? b_.real(1.0, dtype) : b_.integer(1, dtype);
     case loop::ReduceKind::kMax:
     case loop::ReduceKind::kArgMax:
       if (is_real) return b_.real(-infinity, dtype);
-      return b_.integer(dtype == DType::kI64 ? INT64_MIN : INT32_MIN, dtype);
+      return b_.integer(all.lo, dtype);
     case loop::ReduceKind::kMin:
     case loop::ReduceKind::kArgMin:
       if (is_real) return b_.real(infinity, dtype);
-      return b_.integer(dtype == DType::kI64 ? INT64_MAX : INT32_MAX, dtype);
+      return b_.integer(all.hi, dtype);
     case loop::ReduceKind::kAll:
       return b_.integer(1, dtype);
     default:
@@ -222,7 +223,8 @@ BlockId ScalarLowering::cast(BlockId value, DType from, DType to) {
   // Between integers: keep the low bits.
   const Range wanted = range_of_type(to);
   if (fits(range_of(value), wanted) || to == DType::kI64) return value;
-  const BlockId low = b_.type(value).dtype == DType::kI64 ? b_.convert(BlockOp::kTruncI, value, DType::kI32) : value;
+  const BlockId low =
+      b_.type(value).dtype == DType::kI64 ? b_.convert(BlockOp::kTruncI, value, DType::kI32) : value;
   if (to == DType::kI32) return low;
   return plain_integer(ScalarOp::kAdd, low, b_.integer(0), to);
 }
@@ -286,8 +288,7 @@ BlockId ScalarLowering::integer_op(ScalarOp op, BlockId a, BlockId b, DType dtyp
 
 // i64: in 32 bits where operands are held so and the result is known to fit.
 BlockId ScalarLowering::narrow_or_wide(ScalarOp op, BlockId a, BlockId b) {
-  const bool narrow_operands =
-      b_.type(a).dtype == DType::kI32 && (!b || b_.type(b).dtype == DType::kI32);
+  const bool narrow_operands = b_.type(a).dtype == DType::kI32 && (!b || b_.type(b).dtype == DType::kI32);
   const Range range = range_after(op, range_of(a), b ? range_of(b) : Range{});
   if (narrow_operands && fits(range, kI32)) {
     const BlockId result = plain_integer(op, a, b, DType::kI32);
@@ -414,10 +415,10 @@ BlockId ScalarLowering::shifted(ScalarOp op, BlockId a, BlockId b, DType dtype) 
   const BlockId last = b_.integer(bits - 1, held);
   const Range range = range_of(b);
   const bool is_valid = range.lo >= 0 && range.hi < bits;
-  const BlockId amount =
-      is_valid ? b : b_.op(BlockOp::kMinSI, b_.op(BlockOp::kMaxSI, b, zero), last);
+  const BlockId amount = is_valid ? b : b_.op(BlockOp::kMinSI, b_.op(BlockOp::kMaxSI, b, zero), last);
   const BlockId outside =
-      is_valid ? BlockId() : b_.op(BlockOp::kOrI, b_.op(BlockOp::kLtI, b, zero), b_.op(BlockOp::kGtI, b, last));
+      is_valid ? BlockId()
+               : b_.op(BlockOp::kOrI, b_.op(BlockOp::kLtI, b, zero), b_.op(BlockOp::kGtI, b, last));
   if (op == ScalarOp::kShl) {
     const BlockId result = b_.op(BlockOp::kShlI, a, amount);
     return is_valid ? result : select(outside, zero, result);

@@ -56,9 +56,7 @@ class ScalarLowering {
   BlockId shifted(loop::ScalarOp op, BlockId a, BlockId b, ir::DType dtype);
   BlockId bool_op(loop::ScalarOp op, BlockId a, BlockId b);
   BlockId compared(loop::ScalarOp op, BlockId a, BlockId b, ir::DType dtype);
-  BlockId select(BlockId condition, BlockId a, BlockId b) {
-    return b_.op(BlockOp::kSelect, condition, a, b);
-  }
+  BlockId select(BlockId condition, BlockId a, BlockId b) { return b_.op(BlockOp::kSelect, condition, a, b); }
 
   BlockBuilder& b_;
   std::unordered_map<BlockId, sym::Range> ranges_;

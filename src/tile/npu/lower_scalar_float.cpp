@@ -35,8 +35,8 @@ BlockId ScalarLowering::rounded(BlockId x) {
   const BlockId half = b_.real(0.5);
   const BlockId pairs = b_.op(BlockOp::kFloor, b_.op(BlockOp::kMulF, below, half));
   const BlockId parity = b_.op(BlockOp::kSubF, below, b_.op(BlockOp::kMulF, pairs, b_.real(2.0)));
-  const BlockId tie = b_.op(BlockOp::kAndI, b_.op(BlockOp::kEqF, rest, half),
-                            b_.op(BlockOp::kNeF, parity, b_.real(0.0)));
+  const BlockId tie =
+      b_.op(BlockOp::kAndI, b_.op(BlockOp::kEqF, rest, half), b_.op(BlockOp::kNeF, parity, b_.real(0.0)));
   const BlockId up = b_.op(BlockOp::kOrI, b_.op(BlockOp::kGtF, rest, half), tie);
   const BlockId result = select(up, b_.op(BlockOp::kAddF, below, b_.real(1.0)), below);
   return copy_sign(result, x);
@@ -101,7 +101,8 @@ BlockId ScalarLowering::atan2(BlockId y, BlockId x) {
   const BlockId both_infinite =
       b_.op(BlockOp::kAndI, b_.op(BlockOp::kEqF, ay, b_.real(std::numeric_limits<double>::infinity())),
             b_.op(BlockOp::kEqF, ax, ay));
-  const BlockId both_zero = b_.op(BlockOp::kAndI, b_.op(BlockOp::kEqF, ay, zero), b_.op(BlockOp::kEqF, ax, zero));
+  const BlockId both_zero =
+      b_.op(BlockOp::kAndI, b_.op(BlockOp::kEqF, ay, zero), b_.op(BlockOp::kEqF, ax, zero));
   BlockId ratio = b_.op(BlockOp::kDivF, ay, ax);
   ratio = select(both_infinite, b_.real(1.0), ratio);
   ratio = select(both_zero, zero, ratio);
@@ -145,7 +146,8 @@ BlockId ScalarLowering::float_binary(ScalarOp op, BlockId a, BlockId b) {
     case ScalarOp::kRemainder:
     case ScalarOp::kFloorDiv: {
       const BlockId m = b_.op(BlockOp::kRemF, a, b);
-      const BlockId opposite = b_.op(BlockOp::kXorI, b_.op(BlockOp::kLtF, m, zero), b_.op(BlockOp::kLtF, b, zero));
+      const BlockId opposite =
+          b_.op(BlockOp::kXorI, b_.op(BlockOp::kLtF, m, zero), b_.op(BlockOp::kLtF, b, zero));
       const BlockId differs = b_.op(BlockOp::kAndI, b_.op(BlockOp::kNeF, m, zero), opposite);
       if (op == ScalarOp::kRemainder) return select(differs, b_.op(BlockOp::kAddF, m, b), m);
       const BlockId exact = b_.op(BlockOp::kDivF, b_.op(BlockOp::kSubF, a, m), b);
@@ -154,7 +156,7 @@ BlockId ScalarLowering::float_binary(ScalarOp op, BlockId a, BlockId b) {
       const BlockId up = b_.op(BlockOp::kGtF, b_.op(BlockOp::kSubF, d, below), b_.real(0.5));
       const BlockId whole = select(up, b_.op(BlockOp::kAddF, below, b_.real(1.0)), below);
       const BlockId quotient = b_.op(BlockOp::kDivF, a, b);
-      const BlockId signed_zero = copy_sign(zero, quotient);
+      const BlockId signed_zero = select(sign_bit(quotient), b_.real(-0.0), zero);
       const BlockId result = select(b_.op(BlockOp::kEqF, d, zero), signed_zero, whole);
       return select(b_.op(BlockOp::kEqF, b, zero), quotient, result);
     }

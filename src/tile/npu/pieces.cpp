@@ -107,6 +107,19 @@ void fold_selects(loop::Program& program, Nest& nest) {
   loop::tidy(program, nest);
 }
 
+// The parts of the axis that end at the given points.
+std::vector<Nest> parts_of(loop::Program& program, const Nest& nest, size_t k,
+                           const std::vector<int64_t>& ends) {
+  std::vector<Nest> parts;
+  int64_t begin = 0;
+  for (int64_t end : ends) {
+    parts.push_back(part_of(program, nest, k, begin, end - begin));
+    fold_selects(program, parts.back());
+    begin = end;
+  }
+  return parts;
+}
+
 bool is_pointwise(const Nest& nest) { return nest.stages.size() == 1 && nest.stages[0].inner.empty(); }
 
 // Whether two parts load the same elements of a buffer.
@@ -160,20 +173,14 @@ std::vector<Nest> pieces_of(loop::Program& program, const Nest& nest) {
     std::vector<int64_t> ends(flips->begin(), flips->end());
     int64_t piece = extent;
     for (int64_t end : ends) piece = std::gcd(piece, end);
-    const bool is_even = is_pointwise(nest) && extent / piece <= kMostTogether;
-    if (is_even) {
-      ends.clear();
-      for (int64_t end = piece; end < extent; end += piece) ends.push_back(end);
+    if (is_pointwise(nest) && extent / piece <= kMostTogether) {
+      std::vector<int64_t> even;
+      for (int64_t end = piece; end <= extent; end += piece) even.push_back(end);
+      const std::vector<Nest> parts = parts_of(program, nest, k, even);
+      if (share_loads(parts)) return pieces_of(program, together(cx, parts));
     }
     ends.push_back(extent);
-    std::vector<Nest> parts;
-    int64_t begin = 0;
-    for (int64_t end : ends) {
-      parts.push_back(part_of(program, nest, k, begin, end - begin));
-      fold_selects(program, parts.back());
-      begin = end;
-    }
-    if (is_even && share_loads(parts)) return pieces_of(program, together(cx, parts));
+    const std::vector<Nest> parts = parts_of(program, nest, k, ends);
     std::vector<Nest> out;
     for (const Nest& part : parts)
       for (Nest& finer : pieces_of(program, part)) out.push_back(std::move(finer));

@@ -23,6 +23,7 @@ struct TiledKernel {
   std::string refusal;          // why there are none
 };
 
-TiledKernel tile_npu(loop::Program& program, const loop::Kernel& kernel, const NpuModel& model, size_t most = 10);
+TiledKernel tile_npu(loop::Program& program, const loop::Kernel& kernel, const NpuModel& model,
+                     size_t most = 10);
 
 }  // namespace jumar::tile::npu

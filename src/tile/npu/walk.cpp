@@ -76,9 +76,10 @@ std::set<BlockId> data_values(const BlockNest& nest) {
     }
     const BlockInst& inst = *found->second;
     const bool places = inst.kind == BlockKind::kIndex || inst.kind == BlockKind::kConst;
-    const bool combines = inst.kind == BlockKind::kBroadcast ||
-                          (inst.kind == BlockKind::kOp &&
-                           (inst.op == BlockOp::kAndI || inst.op == BlockOp::kOrI || inst.op == BlockOp::kXorI));
+    const bool combines =
+        inst.kind == BlockKind::kBroadcast ||
+        (inst.kind == BlockKind::kOp &&
+         (inst.op == BlockOp::kAndI || inst.op == BlockOp::kOrI || inst.op == BlockOp::kXorI));
     if (places) {
       std::vector<BlockId> scalars;
       add_scalars(inst.expr, scalars);

@@ -1,0 +1,207 @@
+// Cutting kernels for an NPU: what candidates promise, what block programs hold, and what is refused.
+#include <gtest/gtest.h>
+
+#include "tile/npu/layout.h"
+#include "tile/npu/memory.h"
+#include "tile/npu/tile_npu.h"
+#include "tile/npu/walk.h"
+
+namespace jumar::tile::npu {
+namespace {
+
+loop::Program read(const std::string& text) {
+  Result<loop::Program> program = loop::read_program(text);
+  EXPECT_TRUE(program.ok()) << program.error().text();
+  return std::move(program).value();
+}
+
+TiledKernel tiled(loop::Program& program, const NpuModel& model = {}) {
+  const loop::Kernel kernel = std::get<loop::Kernel>(program.items[0]);
+  return tile_npu(program, kernel, model);
+}
+
+// y[i0, i1] = -x[i0, i1], of these sizes.
+std::string negation(const std::string& symbols, const std::string& rows, const std::string& columns) {
+  return "loop @main" + symbols + " {\n  %x: f32[" + rows + ", " + columns + "] = input 0\n  %y: f32[" +
+         rows + ", " + columns + "] = output\n  kernel @neg {\n    nest (i0 in " + rows + ", i1 in " +
+         columns + ") {\n      stage {\n        %0: f32 = load %x[" + columns +
+         "*i0 + i1]\n        %1: f32 = neg %0\n" + "        store %y[" + columns +
+         "*i0 + i1], %1\n      }\n    }\n  }\n  return %y\n}\n";
+}
+
+const char* const kTranspose = R"(loop @main {
+  %x: f32[768, 128] = input 0
+  %y: f32[128, 768] = output
+  kernel @turn {
+    nest (i0 in 128, i1 in 768) {
+      stage {
+        %0: f32 = load %x[i0 + 128*i1]
+        store %y[768*i0 + i1], %0
+      }
+    }
+  }
+  return %y
+}
+)";
+
+const char* const kJoined = R"(loop @main {
+  %a: f32[1024, 256] = input 0
+  %b: f32[1024, 640] = input 1
+  %y: f32[1024, 896] = output
+  kernel @cat {
+    nest (i0 in 1024, i1 in 896) {
+      stage {
+        %0: f32 = load %a[256*i0 + i1] if i1 < 256 else 0.0
+        %1: f32 = load %b[640*i0 + i1 - 256] if 255 < i1 else 0.0
+        %2: bool = index 255 < i1
+        %3: f32 = select %2, %1, %0
+        store %y[896*i0 + i1], %3
+      }
+    }
+  }
+  return %y
+}
+)";
+
+const BlockInst& first_of(const BlockNest& nest, BlockKind kind) {
+  const BlockInst* found = nullptr;
+  for_each_inst(nest.body, [&](const BlockInst& inst) {
+    if (!found && inst.kind == kind) found = &inst;
+  });
+  EXPECT_NE(found, nullptr);
+  return *found;
+}
+
+TEST(NpuTile, EveryChoiceFitsTheBuffer) {
+  for (const int64_t bytes : {4096, 65536, 192 * 1024}) {
+    loop::Program program = read(negation("", "3000", "1000"));
+    const NpuModel model{.buffer_bytes = bytes};
+    const TiledKernel kernel = tiled(program, model);
+    ASSERT_FALSE(kernel.choices.empty()) << bytes << ": " << kernel.refusal;
+    EXPECT_LE(kernel.choices.size(), 10U);
+    for (const Choice& choice : kernel.choices) {
+      EXPECT_LE(choice.buffer_bytes, bytes);
+      EXPECT_LE(buffer_bytes(choice.kernel, MemoryModel{}), choice.buffer_bytes);
+    }
+    for (size_t k = 1; k < kernel.choices.size(); ++k)
+      EXPECT_LE(kernel.choices[k - 1].us, kernel.choices[k].us);
+  }
+}
+
+// The operator needs what was loaded and room for its result. A loop loads the next block meanwhile.
+TEST(NpuTile, MemoryIsWhatLivesAtOnce) {
+  loop::Program program = read(negation("", "3000", "1000"));
+  const TiledKernel kernel = tiled(program);
+  ASSERT_FALSE(kernel.choices.empty());
+  const BlockNest& nest = kernel.choices[0].kernel.nests[0];
+  const BlockInst& load = first_of(nest, BlockKind::kLoad);
+  // All points are one axis, so a block is one row.
+  const int64_t bytes = 4 * elements_of(nest, nest.values[load.result].axes);
+  const int64_t block = (bytes + 31) / 32 * 32;
+  EXPECT_EQ(buffer_bytes(nest, {.align_bytes = 32, .multi_buffer = 1}), 2 * block);
+  EXPECT_EQ(buffer_bytes(nest, {.align_bytes = 32, .multi_buffer = 2}), 3 * block);
+}
+
+TEST(NpuTile, PiecesOfJoinedTensorsAreNests) {
+  loop::Program program = read(kJoined);
+  const TiledKernel kernel = tiled(program);
+  ASSERT_FALSE(kernel.choices.empty()) << kernel.refusal;
+  const BlockKernel& best = kernel.choices[0].kernel;
+  ASSERT_EQ(best.nests.size(), 2U);
+  for (const BlockNest& nest : best.nests) {
+    int loads = 0;
+    for_each_inst(nest.body, [&](const BlockInst& inst) { loads += inst.kind == BlockKind::kLoad; });
+    EXPECT_EQ(loads, 1);
+  }
+}
+
+TEST(NpuTile, SizesBecomeArguments) {
+  loop::Program program = read(negation(" symbols(s0 in [1, 4096], s1 in [1, 4096])", "s0", "s1"));
+  const TiledKernel kernel = tiled(program);
+  ASSERT_FALSE(kernel.choices.empty()) << kernel.refusal;
+  const BlockKernel& best = kernel.choices[0].kernel;
+  ASSERT_FALSE(best.ints.empty());
+  for (const IntArgument& argument : best.ints) {
+    EXPECT_FALSE(argument.is_wide);
+    for (sym::Expr symbol : sym::symbols_of(argument.value))
+      EXPECT_TRUE(symbol == vector_cores(program.cx()) || symbol.symbol_name().front() == 's');
+  }
+  // Nothing but arguments, loop variables and values is left in the kernel.
+  for_each_inst(best.nests[0].body, [&](const BlockInst& inst) {
+    if (!inst.access.offset) return;
+    for (sym::Expr symbol : sym::symbols_of(inst.access.offset)) EXPECT_NE(symbol.symbol_name().front(), 's');
+  });
+}
+
+TEST(NpuTile, PhasesAreRefused) {
+  std::string text = negation("", "64", "64");
+  text.replace(text.find("@neg {"), 6, "@neg phased {");
+  loop::Program program = read(text);
+  const TiledKernel kernel = tiled(program);
+  EXPECT_TRUE(kernel.choices.empty());
+  EXPECT_EQ(kernel.refusal, "phases of a kernel can't wait for each other");
+}
+
+TEST(NpuLayout, LoadsLieInMemoryOrder) {
+  loop::Program program = read(kTranspose);
+  const TiledKernel kernel = tiled(program);
+  ASSERT_FALSE(kernel.choices.empty()) << kernel.refusal;
+  const BlockKernel& best = kernel.choices[0].kernel;
+  const BlockNest& nest = best.nests[0];
+  const NestLayout layout(best, nest);
+  const BlockInst& load = first_of(nest, BlockKind::kLoad);
+  const Dims own = layout.dims_of(load.result);
+  ASSERT_EQ(own.size(), 2U);
+  EXPECT_EQ(layout.memory_dims(load.access, nest.values[load.result].axes), Dims({own[1], own[0]}));
+  const BlockInst& store = first_of(nest, BlockKind::kStore);
+  EXPECT_EQ(layout.memory_dims(store.access, nest.values[load.result].axes), own);
+  EXPECT_EQ(layout.distance_bits(load.access), 32);
+}
+
+TEST(NpuLayout, ValuesAreSpreadAlongNewDimensions) {
+  loop::Program program = read(kTranspose);
+  const TiledKernel kernel = tiled(program);
+  ASSERT_FALSE(kernel.choices.empty());
+  const BlockNest& nest = kernel.choices[0].kernel.nests[0];
+  const NestLayout layout(kernel.choices[0].kernel, nest);
+  const Dims both = layout.dims_of(first_of(nest, BlockKind::kLoad).result);
+  const Spread rows = layout.spread({both[0]}, both);
+  EXPECT_EQ(rows.is_new, std::vector<bool>({false, true}));
+  EXPECT_EQ(rows.expanded, std::vector<int64_t>({nest.axes[both[0]].size, 1}));
+  const Spread columns = layout.spread({both[1]}, both);
+  EXPECT_EQ(columns.is_new, std::vector<bool>({true, false}));
+}
+
+TEST(NpuLayout, ComparisonsHaveTheRangeOnTheLeft) {
+  loop::Program program = read(kTranspose);
+  const TiledKernel kernel = tiled(program);
+  ASSERT_FALSE(kernel.choices.empty());
+  const BlockNest& nest = kernel.choices[0].kernel.nests[0];
+  const NestLayout layout(kernel.choices[0].kernel, nest);
+  sym::Context& cx = program.cx();
+  const Expr axis = nest.axes[layout.dims_of(first_of(nest, BlockKind::kLoad).result)[0]].symbol;
+  const Comparison below = comparison_of(cx, layout, cx.lt(axis, cx.constant(7)));
+  EXPECT_EQ(below.order, Comparison::Order::kLt);
+  EXPECT_EQ(below.left, axis);
+  const Expr size = cx.symbol(sym::SymbolKind::kSize, "n9");
+  const Comparison above = comparison_of(cx, layout, cx.lt(size, axis));
+  EXPECT_EQ(above.order, Comparison::Order::kGe);
+  EXPECT_EQ(above.left, axis);
+  EXPECT_EQ(above.right, cx.add(size, 1));
+}
+
+TEST(NpuLayout, WideValuesAreComputedWide) {
+  sym::Context cx;
+  const Expr n = cx.symbol(sym::SymbolKind::kSize, "n0");
+  sym::Facts facts;
+  facts.set_range(n, {0, 100000});
+  const auto narrow = [](Expr) { return 32; };
+  EXPECT_EQ(bits_of(cx.mul(n, 20000), facts, narrow), 32);
+  EXPECT_EQ(bits_of(cx.mul(n, n), facts, narrow), 64);
+  // The remainder is small, but what it is taken of is not.
+  EXPECT_EQ(bits_of(cx.mod(cx.mul(n, n), cx.constant(7)), facts, narrow), 64);
+  EXPECT_EQ(bits_of(n, facts, [](Expr) { return 64; }), 64);
+}
+
+}  // namespace
+}  // namespace jumar::tile::npu
