@@ -42,7 +42,14 @@ class Writer {
     json_.end();
     json_.key("calls").list();
     for (const Report::Call& call : facts_.report.calls)
-      json_.object().key("op").text(call.op).key("reason").text(call.reason).key("count").count(call.count).end();
+      json_.object()
+          .key("op")
+          .text(call.op)
+          .key("reason")
+          .text(call.reason)
+          .key("count")
+          .count(call.count)
+          .end();
     json_.end();
     driver::write(json_, "notes", facts_.report.notes);
     json_.end();

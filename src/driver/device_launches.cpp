@@ -110,8 +110,9 @@ class Facts {
   }
 
   Result<toolchain::HivmTraffic> counted(const DeviceLaunch& launch) const {
-    JUMAR_ASSIGN(const toolchain::HivmProgram program,
-                 toolchain::read_hivm(launch.kernel->check.compiled.hivm, launch.kernel->function + ".hivm.mlir"));
+    JUMAR_ASSIGN(
+        const toolchain::HivmProgram program,
+        toolchain::read_hivm(launch.kernel->check.compiled.hivm, launch.kernel->function + ".hivm.mlir"));
     toolchain::HivmLaunch request;
     request.grid = launch.grid;
     request.scalars = launch.scalars;

@@ -16,7 +16,7 @@
 namespace jumar::driver {
 
 struct DeviceLaunch {
-  const NpuKernel* kernel = nullptr;   // of the parts
+  const NpuKernel* kernel = nullptr;    // of the parts
   const loop::Kernel* loops = nullptr;  // the same, before it was cut
   std::array<int64_t, 3> grid = {0, 1, 1};
   std::vector<int64_t> scalars;  // in order

@@ -53,8 +53,8 @@ Result<std::string> ops_text(const JsonValue& launch) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// "t32/4096 r768" for each nest: blocks of an axis over its extent, where that is more. t: shared out to cores,
-// r: an inner axis of stages.
+// "t32/4096 r768" for each nest: blocks of an axis over its extent, where that is more. t: shared out to
+// cores, r: an inner axis of stages.
 Result<std::string> tiling_text(const JsonValue& launch) {
   JUMAR_ASSIGN(const JsonValue list, launch.get("tiling"));
   JUMAR_ASSIGN(const std::vector<JsonValue> nests, list.array());
@@ -70,8 +70,11 @@ Result<std::string> tiling_text(const JsonValue& launch) {
       JUMAR_ASSIGN(const int64_t block, block_value.integer());
       JUMAR_ASSIGN(const JsonValue role_value, axis.get("role"));
       JUMAR_ASSIGN(const std::string role, role_value.string());
-      parts.push_back(fmt::format("{}{}{}", role == "inner" ? "r" : role == "tasks" ? "t" : "", block,
-                                  extent == std::to_string(block) ? "" : "/" + extent));
+      parts.push_back(fmt::format("{}{}{}",
+                                  role == "inner"   ? "r"
+                                  : role == "tasks" ? "t"
+                                                    : "",
+                                  block, extent == std::to_string(block) ? "" : "/" + extent));
     }
     texts.push_back(fmt::format("{}", fmt::join(parts, " ")));
   }
@@ -80,7 +83,8 @@ Result<std::string> tiling_text(const JsonValue& launch) {
   for (size_t k = 0; k < texts.size();) {
     size_t same = 1;
     while (k + same < texts.size() && texts[k + same] == texts[k]) ++same;
-    out += fmt::format("{}{}{}", out.empty() ? "" : "; ", same == 1 ? "" : fmt::format("{}x ", same), texts[k]);
+    out +=
+        fmt::format("{}{}{}", out.empty() ? "" : "; ", same == 1 ? "" : fmt::format("{}x ", same), texts[k]);
     k += same;
   }
   return out;
@@ -155,12 +159,11 @@ std::string lines(const std::vector<Row>& rows) {
   const auto line = [&](const auto& cell) {
     std::string out;
     for (size_t k = 0; k < widths.size(); ++k) {
-      const bool is_last = k + 1 == widths.size();
       if (k > 0) out += "  ";
-      out += kLeft[k] == 'l' ? fmt::format("{:<{}}", cell(k), is_last ? 0 : widths[k])
+      out += kLeft[k] == 'l' ? fmt::format("{:<{}}", cell(k), widths[k])
                              : fmt::format("{:>{}}", cell(k), widths[k]);
     }
-    return out + '\n';
+    return out.substr(0, out.find_last_not_of(' ') + 1) + '\n';
   };
   std::string out = line([](size_t k) { return std::string(kHeads[k]); });
   for (const Row& row : rows) out += line([&](size_t k) { return row.cells[k]; });
@@ -177,12 +180,10 @@ std::string summary(const std::vector<Row>& rows) {
     sum.least_bytes += row.least_bytes;
     sum.nanoseconds += row.nanoseconds;
   }
-  std::string out = fmt::format("{} launches: GM {} MB, {:.3f} of the least possible, {:.1f} us modelled",
-                                rows.size(), mega(sum.bytes),
-                                sum.least_bytes == 0 ? 1.0
-                                                     : static_cast<double>(sum.bytes) /
-                                                           static_cast<double>(sum.least_bytes),
-                                static_cast<double>(sum.nanoseconds) / 1e3);
+  std::string out = fmt::format(
+      "{} launches: GM {} MB, {:.3f} of the least possible, {:.1f} us modelled", rows.size(), mega(sum.bytes),
+      sum.least_bytes == 0 ? 1.0 : static_cast<double>(sum.bytes) / static_cast<double>(sum.least_bytes),
+      static_cast<double>(sum.nanoseconds) / 1e3);
   if (counted != rows.size()) out += fmt::format("; {} not counted", rows.size() - counted);
   return out + '\n';
 }
@@ -196,8 +197,8 @@ Result<std::string> head_line(const JsonValue& root) {
   JUMAR_ASSIGN(const int64_t ub, integer(target, "ub_usable_bytes"));
   JUMAR_ASSIGN(const JsonValue sizes_value, root.get("sizes"));
   JUMAR_ASSIGN(const auto sizes, sizes_value.object());
-  std::string out = fmt::format("target: {}, at most {} cube and {} vector cores, UB {} bytes\n", name, cube,
-                                vector, ub);
+  std::string out =
+      fmt::format("target: {}, at most {} cube and {} vector cores, UB {} bytes\n", name, cube, vector, ub);
   std::vector<std::string> parts;
   for (const auto& [symbol, value] : sizes) {
     JUMAR_ASSIGN(const int64_t size, value.integer());

@@ -77,7 +77,8 @@ class Counter {
     });
   }
 
-  Status append(const loop::Nest& nest, const std::vector<loop::Axis>& from, std::vector<SizedAxis>& to) const {
+  Status append(const loop::Nest& nest, const std::vector<loop::Axis>& from,
+                std::vector<SizedAxis>& to) const {
     for (const loop::Axis& axis : from) {
       JUMAR_ASSIGN(const int64_t extent, value(axis.extent));
       to.push_back({axis.symbol, extent, tile::varying_values(nest, axis.symbol)});

@@ -1,6 +1,7 @@
 // `jumar run`: an exported program or a package on arrays from files, without Python. Which of both a file is
-// follows from what is in it. Exported programs run without libtorch unless one is named, packages as they were
-// compiled. With `sim`, the kernels of an exported program are made for a device and run by the simulator.
+// follows from what is in it. Exported programs run without libtorch unless one is named, packages as they
+// were compiled. With `sim`, the kernels of an exported program are made for a device and run by the
+// simulator.
 #pragma once
 
 #include <string>

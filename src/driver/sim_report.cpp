@@ -115,8 +115,8 @@ Result<std::string> sim_report(const CompiledGraph& graph, const Device& device,
     ++count;
   }
   JUMAR_ASSIGN(const Calls calls, calls_of(graph.report()));
-  return fmt::format("simulated for {}, on at most {} vector cores: {} launches\n{}", device.target.name, cores,
-                     count, launches) +
+  return fmt::format("simulated for {}, on at most {} vector cores: {} launches\n{}", device.target.name,
+                     cores, count, launches) +
          part("called operators", calls.called) +
          part("kernels that the toolchain refused, called instead", calls.refused);
 }
