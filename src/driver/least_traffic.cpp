@@ -45,8 +45,11 @@ class Counter {
       std::vector<SizedAxis> axes = kept;
       JUMAR_RETURN_IF_ERROR(append(nest, stage.inner, axes));
       for (const loop::Stage::Line& line : stage.body) {
-        if (line.inst.kind == InstKind::kLoad) add(reads_[line.inst.buffer], line.inst, axes, kept.size());
-        if (line.inst.kind == InstKind::kStore) add(writes_[line.inst.buffer], line.inst, axes, kept.size());
+        const Inst& inst = line.inst;
+        const bool is_load = inst.kind == InstKind::kLoad;
+        if (!is_load && inst.kind != InstKind::kStore) continue;
+        if (is_load && writes_[inst.buffer].seen.contains(key(inst, axes))) continue;
+        add((is_load ? reads_ : writes_)[inst.buffer], inst, axes, kept.size());
       }
     }
     return {};
@@ -74,7 +77,8 @@ class Counter {
     });
   }
 
-  Status append(const loop::Nest& nest, const std::vector<loop::Axis>& from, std::vector<SizedAxis>& to) const {
+  Status append(const loop::Nest& nest, const std::vector<loop::Axis>& from,
+                std::vector<SizedAxis>& to) const {
     for (const loop::Axis& axis : from) {
       JUMAR_ASSIGN(const int64_t extent, value(axis.extent));
       to.push_back({axis.symbol, extent, tile::varying_values(nest, axis.symbol)});
