@@ -333,11 +333,18 @@ bool HivmFunctionReader::view_operation(const HivmLine& line) {
     return true;
   }
   constexpr std::pair<std::string_view, HivmOp> kRows[] = {
-      {"memref.cast", Op::kCopy},           {"memref.memory_space_cast", Op::kRetype},
-      {"hivm.hir.bitcast", Op::kRetype},    {"hivm.hir.pointer_cast", Op::kPointer},
-      {"memref.alloc", Op::kPointer},       {"memref.alloca", Op::kPointer},
-      {"memref.view", Op::kView},           {"memref.collapse_shape", Op::kCollapse},
-      {"memref.expand_shape", Op::kExpand}, {"memref.extract_strided_metadata", Op::kMetadata},
+      {"memref.cast", Op::kCopy},
+      {"memref.memory_space_cast", Op::kRetype},
+      {"hivm.hir.bitcast", Op::kRetype},
+      {"hivm.hir.pointer_cast", Op::kPointer},
+      {"memref.alloc", Op::kPointer},
+      {"memref.alloca", Op::kPointer},
+      {"memref.view", Op::kView},
+      {"memref.collapse_shape", Op::kCollapse},
+      {"memref.expand_shape", Op::kExpand},
+      {"memref.extract_strided_metadata", Op::kMetadata},
+      {"memref.dim", Op::kDim},
+      {"memref.get_global", Op::kPointer},
   };
   const auto row =
       std::find_if(std::begin(kRows), std::end(kRows), [&](const auto& each) { return each.first == name; });
