@@ -354,10 +354,8 @@ Status HivmMachine::step(Frame& frame, int depth) {
       view(step, frame);
       return {};
     case HivmOp::kMetadata:
-      metadata(step, frame);
-      return {};
     case HivmOp::kDim:
-      dimension(step, frame);
+      step.op == HivmOp::kDim ? dimension(step, frame) : metadata(step, frame);
       return {};
     case HivmOp::kScalarLoad:
     case HivmOp::kScalarStore:
