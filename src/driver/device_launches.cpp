@@ -109,7 +109,7 @@ std::optional<double> DeviceLaunch::ratio_with_broadcast() const {
 std::optional<double> DeviceLaunch::ratio() const { return over(least.bytes()); }
 
 std::optional<double> DeviceLaunch::over(int64_t least_bytes) const {
-  if (!traffic || least_bytes == 0) return std::nullopt;
+  if (!traffic || !traffic->unknown.empty() || least_bytes == 0) return std::nullopt;
   return static_cast<double>(bytes()) / static_cast<double>(least_bytes);
 }
 

@@ -30,7 +30,7 @@ struct DeviceLaunch {
   int64_t bytes() const { return traffic ? traffic->total.read_bytes + traffic->total.written_bytes : 0; }
   int64_t cores_used() const { return traffic ? traffic->cores_used : 0; }
   // Bytes over the least possible, where each core reads broadcast operands once and where they are read once
-  // in all; nothing where it is not counted or nothing has to move.
+  // in all; nothing where not all is counted or nothing has to move.
   std::optional<double> ratio_with_broadcast() const;
   std::optional<double> ratio() const;
 

@@ -222,6 +222,24 @@ Result<std::string> call_lines(const JsonValue& root) {
   return out;
 }
 
+// What is not counted of a launch, or nothing.
+Result<std::string> doubt_line(const JsonValue& launch) {
+  JUMAR_ASSIGN(const std::string kernel, text(launch, "kernel"));
+  if (launch.has("not_counted")) {
+    JUMAR_ASSIGN(const std::string why, text(launch, "not_counted"));
+    return fmt::format("not counted: {}: {}\n", kernel, why);
+  }
+  if (!launch.has("traffic")) return std::string();
+  JUMAR_ASSIGN(const JsonValue traffic, launch.get("traffic"));
+  JUMAR_ASSIGN(const JsonValue list, traffic.get("unknown_operations"));
+  JUMAR_ASSIGN(const auto operations, list.object());
+  std::vector<std::string> names;
+  for (const auto& [name, count] : operations) names.push_back(name);
+  if (names.empty()) return std::string();
+  return fmt::format("counted in part: {}: operations that are not understood: {}\n", kernel,
+                     fmt::join(names, ", "));
+}
+
 }  // namespace
 
 Result<std::string> device_table(std::string_view json, const std::string& file) {
@@ -240,10 +258,8 @@ Result<std::string> device_table(std::string_view json, const std::string& file)
   }
   out += lines(rows) + summary(rows);
   for (const JsonValue& launch : launches) {
-    if (!launch.has("not_counted")) continue;
-    JUMAR_ASSIGN(const std::string kernel, text(launch, "kernel"));
-    JUMAR_ASSIGN(const std::string why, text(launch, "not_counted"));
-    out += fmt::format("not counted: {}: {}\n", kernel, why);
+    JUMAR_ASSIGN(const std::string line, doubt_line(launch));
+    out += line;
   }
   JUMAR_ASSIGN(const std::string calls, call_lines(root));
   return out + calls;

@@ -118,6 +118,34 @@ TEST(LeastTraffic, AGatherReadsOneElementForEachPoint) {
   EXPECT_EQ(few.read_bytes, 3 * 16 * 4 + 20 * 8);
 }
 
+// Two stages look the same rows up, each by itself.
+TEST(LeastTraffic, TheSameLookupIsOneRead) {
+  const LeastTraffic found = least(R"(loop @main {
+  %t: f32[1000, 16] = input 0
+  %i: i64[20] = input 1
+  %y: f32[20, 16] = output
+  kernel @k {
+    nest (i0 in 20) {
+      stage (r0 in 16) {
+        %0: i64 = load %i[i0]
+        %1: i64 = wrap_index %0 in 1000
+        %2: f32 = load %t[16*%1 + r0]
+        %3: f32 = reduce sum %2
+      }
+      stage (r1 in 16) {
+        %4: i64 = load %i[i0]
+        %5: i64 = wrap_index %4 in 1000
+        %6: f32 = load %t[16*%5 + r1]
+        %7: f32 = add %6, %3
+        store %y[16*i0 + r1], %7
+      }
+    }
+  }
+  return %y
+})");
+  EXPECT_EQ(found.read_bytes, 20 * 16 * 4 + 20 * 8);
+}
+
 // What was stored need not be read again; what is overwritten has to be read first.
 TEST(LeastTraffic, OwnResultsAreNotRead) {
   const LeastTraffic kept = least(R"(loop @main {
