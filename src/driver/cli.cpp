@@ -37,6 +37,8 @@ int report(const Diagnostic& error) {
   return kFailed;
 }
 
+int report(const Status& status) { return status.ok() ? 0 : report(status.error()); }
+
 Result<std::string> text_of(const std::string& path) {
   if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
   return bytes_of_file(path);
@@ -84,15 +86,17 @@ void add_opt(CLI::App& app, OptArguments& arguments) {
 }
 
 void add_device_flags(CLI::App& app, std::string& target, std::string& limit) {
-  app.add_option("--target", target, "cpu, or the device that kernels are made for; `jumar targets` lists them");
+  app.add_option("--target", target,
+                 "cpu, or the device that kernels are made for; `jumar targets` lists them");
   app.add_option("--device-limit", limit, "CUBE,VECTOR: use at most so many cores of the device");
 }
 
 void add_compile(CLI::App& app, CompileArguments& arguments) {
   app.add_option("archive", arguments.input, "what torch.export.save wrote")->required();
-  app.add_option("--emit", arguments.emit,
-                 "what to make: a package, C++ source in a folder, or, for a device, stages of its kernels in a "
-                 "folder")
+  app.add_option(
+         "--emit", arguments.emit,
+         "what to make: a package, C++ source in a folder, or, for a device, stages of its kernels in a "
+         "folder")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(emit_words()));
@@ -117,7 +121,10 @@ void add_run(CLI::App& app, RunArguments& arguments) {
       ->allow_extra_args(false);
   app.add_option("--output", arguments.output, "where results go; {} becomes their number");
   app.add_option("--model", arguments.model, "which model, of an archive that holds several");
-  app.add_option("--torch", arguments.torch_library, "a libtorch_cpu.so, for a package that needs one");
+  app.add_option("--torch", arguments.torch_library,
+                 "a libtorch_cpu.so to call operators of; a package may need one");
+  add_device_flags(app, arguments.target, arguments.device_limit);
+  app.add_flag("--sim", arguments.sim, "run the device's kernels in the simulator, and tell what ran");
   app.add_option("--threads", arguments.threads, "threads to run with; 0 means one for each processor")
       ->check(CLI::Range(0, 4096));
   app.add_option("--repeat", arguments.repeat, "calls after the first; their median time is printed")
@@ -126,8 +133,9 @@ void add_run(CLI::App& app, RunArguments& arguments) {
 }
 
 void add_inspect(CLI::App& app, InspectArguments& arguments) {
-  app.add_option("file", arguments.file,
-                 "a package of jumar compile, a folder of a device's kernels, or what torch.export.save wrote")
+  app.add_option(
+         "file", arguments.file,
+         "a package of jumar compile, a folder of a device's kernels, or what torch.export.save wrote")
       ->required();
   add_device_flags(app, arguments.target, arguments.device_limit);
   app.add_flag("--kernels", arguments.all_kernels, "print the loops of the kernels instead of an overview");
@@ -309,8 +317,8 @@ int run(int argc, char** argv) {
   CLI::App& opt_app = *app.add_subcommand("opt", "read a text, run stages, print the result");
   add_opt(opt_app, opt_arguments);
   CompileArguments compile_arguments;
-  CLI::App& compile_app =
-      *app.add_subcommand("compile", "make a package, C++ source, or a device's kernels of an exported program");
+  CLI::App& compile_app = *app.add_subcommand(
+      "compile", "make a package, C++ source, or a device's kernels of an exported program");
   add_compile(compile_app, compile_arguments);
   RunArguments run_arguments;
   CLI::App& run_app = *app.add_subcommand("run", "run an exported program or a package");
@@ -346,18 +354,9 @@ int run(int argc, char** argv) {
   if (toolchain.is_wanted()) return toolchain_command(toolchain, *base);
   if (inspect_app) return inspect_command(inspect_arguments, *base);
   if (opt_app) return opt_command(opt_arguments, *base);
-  if (compile_app) {
-    const Status status = compile_command(compile_arguments, *base);
-    return status.ok() ? 0 : report(status.error());
-  }
-  if (run_app) {
-    const Status status = run_command(run_arguments, *base);
-    return status.ok() ? 0 : report(status.error());
-  }
-  if (sim_app) {
-    const Status status = sim_command(sim_arguments, *base);
-    return status.ok() ? 0 : report(status.error());
-  }
+  if (compile_app) return report(compile_command(compile_arguments, *base));
+  if (run_app) return report(run_command(run_arguments, *base));
+  if (sim_app) return report(sim_command(sim_arguments, *base));
   const Result<Options> options = base->with(fmt::format("{}", fmt::join(options_given, "\n")));
   if (!options.ok()) return report(options.error());
   if (options_app) return options_command(*options);

@@ -103,13 +103,14 @@ Status check_emit(const std::vector<std::string>& words, bool for_device) {
   const auto stages = device_stages();
   const bool has_stage = std::ranges::any_of(
       words, [&](const std::string& word) { return std::ranges::find(stages, word) != stages.end(); });
-  const bool has_whole = std::ranges::any_of(
-      words, [&](const std::string& word) { return word == kPackage || word == kCpp; });
+  const bool has_whole =
+      std::ranges::any_of(words, [&](const std::string& word) { return word == kPackage || word == kCpp; });
   if (has_whole && words.size() > 1)
     return diagnostic("option", "--emit={} is several things: {} and {} are made by themselves",
                       fmt::join(words, ","), kPackage, kCpp);
   if (has_stage && !for_device)
-    return diagnostic("option", "--emit={} is made for a device: name one with --target", fmt::join(words, ","));
+    return diagnostic("option", "--emit={} is made for a device: name one with --target",
+                      fmt::join(words, ","));
   if (has_whole && for_device)
     return diagnostic("option", "--emit={} is not made for a device; there is --emit={}", words[0],
                       fmt::join(stages, ","));

@@ -99,6 +99,14 @@ std::shared_ptr<const runtime::torch::Api> Context::torch() {
   return torch_;
 }
 
+Result<std::shared_ptr<const runtime::torch::Api>> Context::torch_for(const Running& running) {
+  if (running.without_libtorch) return std::shared_ptr<const runtime::torch::Api>();
+  if (running.torch_library.empty()) return torch();
+  JUMAR_ASSIGN(std::unique_ptr<const runtime::torch::Api> api,
+               runtime::torch::Api::load(running.torch_library));
+  return std::shared_ptr<const runtime::torch::Api>(std::move(api));
+}
+
 Result<std::shared_ptr<const runtime::native::Provider>> Context::provider(const Options& options,
                                                                            int threads) {
   if (calls_libtorch(options)) return std::shared_ptr<const runtime::native::Provider>();
@@ -115,7 +123,7 @@ Result<runtime::Engine> Context::engine(const Job& job) {
   engine.pool = pool(job.options);
   engine.torch = job.graph->torch_.get();
   JUMAR_ASSIGN(engine.native, provider(job.options, job.running.threads));
-  engine.has_host_calls = !job.running.without_libtorch;
+  engine.has_host_calls = !job.running.without_libtorch && job.running.torch_library.empty();
   engine.freezes_parameters = job.running.freezes_parameters;
   return engine;
 }
@@ -264,7 +272,7 @@ Status Context::finish(Job& job) {
     const runtime::KernelTable table = [&](std::string_view name) {
       return is_simulated ? graph.sim_kernels_.find(name) : graph.kernels_.find(name);
     };
-    if (!job.running.without_libtorch) graph.torch_ = torch();
+    JUMAR_ASSIGN(graph.torch_, torch_for(job.running));
     JUMAR_ASSIGN(runtime::Engine engine, this->engine(job));
     if (is_simulated) {
       engine.cores = std::make_shared<const runtime::Cores>(

@@ -34,6 +34,7 @@ class Stages;
 // How a compiled graph is going to be run.
 struct Running {
   bool without_libtorch = false;    // and without a HostCalls: what needs them is refused
+  std::string torch_library;        // to load libtorch from, without a HostCalls; empty: the process's own
   bool freezes_parameters = false;  // runtime::Engine::freezes_parameters
   int threads = 0;                  // of a provider; 0: one for each processor
 };
@@ -47,6 +48,8 @@ class CompiledGraph {
   int64_t last_arena_bytes() const {
     return program_ ? program_->last_arena_bytes() : plan_->last_arena_bytes();
   }
+  // Null without libtorch.
+  const runtime::torch::Api* torch() const { return torch_.get(); }
   const std::string& plan_text() const { return plan_text_; }
   const std::string& report() const { return report_; }
 
@@ -78,6 +81,7 @@ class Context {
   std::shared_ptr<const Store> store(const Options& options);
   // Null while the process has no libtorch.
   std::shared_ptr<const runtime::torch::Api> torch();
+  Result<std::shared_ptr<const runtime::torch::Api>> torch_for(const Running& running);
   // Null where the options say that libtorch makes the calls.
   Result<std::shared_ptr<const runtime::native::Provider>> provider(const Options& options, int threads);
   Result<runtime::Engine> engine(const Job& job);

@@ -42,7 +42,14 @@ class Writer {
     json_.end();
     json_.key("calls").list();
     for (const Report::Call& call : facts_.report.calls)
-      json_.object().key("op").text(call.op).key("reason").text(call.reason).key("count").count(call.count).end();
+      json_.object()
+          .key("op")
+          .text(call.op)
+          .key("reason")
+          .text(call.reason)
+          .key("count")
+          .count(call.count)
+          .end();
     json_.end();
     driver::write(json_, "notes", facts_.report.notes);
     json_.end();
@@ -141,11 +148,8 @@ class Writer {
     const toolchain::HivmWork& total = row.traffic->total;
     json_.key("gm_read_bytes").number(total.read_bytes).key("gm_written_bytes").number(total.written_bytes);
     json_.key("gm_bytes").number(row.bytes());
-    json_.key("ratio_to_least");
-    if (const std::optional<double> ratio = row.ratio())
-      json_.real(*ratio);
-    else
-      json_.null();
+    ratio("ratio_to_least", row.ratio());
+    ratio("ratio_with_broadcast", row.ratio_with_broadcast());
     json_.key("vector_calls").number(total.vector_calls);
     json_.key("scalar_elements").number(total.scalar_elements);
     driver::write(json_, "scalar_reasons", row.scalar_reasons);
@@ -155,6 +159,14 @@ class Writer {
     json_.key("traffic").object();
     toolchain::write_members(json_, *row.traffic);
     json_.end();
+  }
+
+  void ratio(std::string_view key, std::optional<double> value) {
+    json_.key(key);
+    if (value)
+      json_.real(*value);
+    else
+      json_.null();
   }
 
   void toolchain(const NpuKernel& kernel) {

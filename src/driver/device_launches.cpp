@@ -102,9 +102,14 @@ class Facts {
 
 }  // namespace
 
-std::optional<double> DeviceLaunch::ratio() const {
-  const int64_t least_bytes = least.bytes_on(cores_used());
-  if (!traffic || least_bytes == 0) return std::nullopt;
+std::optional<double> DeviceLaunch::ratio_with_broadcast() const {
+  return over(least.bytes_on(cores_used()));
+}
+
+std::optional<double> DeviceLaunch::ratio() const { return over(least.bytes()); }
+
+std::optional<double> DeviceLaunch::over(int64_t least_bytes) const {
+  if (!traffic || !traffic->unknown.empty() || least_bytes == 0) return std::nullopt;
   return static_cast<double>(bytes()) / static_cast<double>(least_bytes);
 }
 

@@ -16,7 +16,7 @@
 namespace jumar::driver {
 
 struct DeviceLaunch {
-  const NpuKernel* kernel = nullptr;   // of the parts
+  const NpuKernel* kernel = nullptr;    // of the parts
   const loop::Kernel* loops = nullptr;  // the same, before it was cut
   std::array<int64_t, 3> grid = {0, 1, 1};
   std::vector<int64_t> scalars;  // in order
@@ -29,8 +29,13 @@ struct DeviceLaunch {
 
   int64_t bytes() const { return traffic ? traffic->total.read_bytes + traffic->total.written_bytes : 0; }
   int64_t cores_used() const { return traffic ? traffic->cores_used : 0; }
-  // Bytes over the least possible on as many cores; nothing where it is not counted or nothing has to move.
+  // Bytes over the least possible, where each core reads broadcast operands once and where they are read once
+  // in all; nothing where not all is counted or nothing has to move.
+  std::optional<double> ratio_with_broadcast() const;
   std::optional<double> ratio() const;
+
+ private:
+  std::optional<double> over(int64_t least_bytes) const;
 };
 
 // In the order of the plan. Fails where a grid or an argument has no value at these sizes.

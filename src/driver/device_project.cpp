@@ -128,14 +128,17 @@ Status write_device_project(const DeviceProject& project, const std::string& dir
   const fs::path path = fs::absolute(directory).lexically_normal();
   const fs::path target = path.has_filename() ? path : path.parent_path();
   if (fs::exists(target, error)) {
-    const bool is_free = fs::is_directory(target, error) && (fs::is_empty(target, error) || is_device_project(target));
+    const bool is_free =
+        fs::is_directory(target, error) && (fs::is_empty(target, error) || is_device_project(target));
     if (!is_free)
-      return diagnostic("io", "'{}' is there and holds something else than kernels for a device: it is left alone",
+      return diagnostic("io",
+                        "'{}' is there and holds something else than kernels for a device: it is left alone",
                         directory);
   }
   fs::create_directories(target.parent_path(), error);
   if (error)
-    return diagnostic("io", "cannot make the folder '{}': {}", target.parent_path().string(), error.message());
+    return diagnostic("io", "cannot make the folder '{}': {}", target.parent_path().string(),
+                      error.message());
   JUMAR_ASSIGN(const ScratchDirectory scratch, ScratchDirectory::create(target.parent_path().string()));
   const std::string made = scratch.path() + "/made";
   fs::create_directory(made, error);

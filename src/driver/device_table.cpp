@@ -18,15 +18,15 @@ using import::JsonValue;
 struct Row {
   std::vector<std::string> cells;
   int64_t bytes = 0;
-  int64_t least_bytes = 0;
+  int64_t least_bytes = 0;  // of what is counted
   int64_t nanoseconds = 0;
   bool is_counted = false;
 };
 
-constexpr const char* kHeads[] = {"kernel", "grid",  "cores",   "tiling", "UB",    "GM MB", "ratio",
-                                  "vector", "scalar", "us", "stage",  "ops"};
+constexpr const char* kHeads[] = {"kernel", "grid",   "cores",  "tiling", "UB",    "GM MB", "ratio",
+                                  "+bcast", "vector", "scalar", "us",     "stage", "ops"};
 // Texts are left-aligned, numbers right.
-constexpr std::string_view kLeft = "l..l......ll";
+constexpr std::string_view kLeft = "l..l.......ll";
 
 std::string mega(int64_t bytes) { return fmt::format("{:.3f}", static_cast<double>(bytes) / 1e6); }
 
@@ -53,8 +53,8 @@ Result<std::string> ops_text(const JsonValue& launch) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// "t32/4096 r768" for each nest: blocks of an axis over its extent, where that is more. t: shared out to cores,
-// r: an inner axis of stages.
+// "t32/4096 r768" for each nest: blocks of an axis over its extent, where that is more. t: shared out to
+// cores, r: an inner axis of stages.
 Result<std::string> tiling_text(const JsonValue& launch) {
   JUMAR_ASSIGN(const JsonValue list, launch.get("tiling"));
   JUMAR_ASSIGN(const std::vector<JsonValue> nests, list.array());
@@ -70,8 +70,11 @@ Result<std::string> tiling_text(const JsonValue& launch) {
       JUMAR_ASSIGN(const int64_t block, block_value.integer());
       JUMAR_ASSIGN(const JsonValue role_value, axis.get("role"));
       JUMAR_ASSIGN(const std::string role, role_value.string());
-      parts.push_back(fmt::format("{}{}{}", role == "inner" ? "r" : role == "tasks" ? "t" : "", block,
-                                  extent == std::to_string(block) ? "" : "/" + extent));
+      parts.push_back(fmt::format("{}{}{}",
+                                  role == "inner"   ? "r"
+                                  : role == "tasks" ? "t"
+                                                    : "",
+                                  block, extent == std::to_string(block) ? "" : "/" + extent));
     }
     texts.push_back(fmt::format("{}", fmt::join(parts, " ")));
   }
@@ -80,7 +83,8 @@ Result<std::string> tiling_text(const JsonValue& launch) {
   for (size_t k = 0; k < texts.size();) {
     size_t same = 1;
     while (k + same < texts.size() && texts[k + same] == texts[k]) ++same;
-    out += fmt::format("{}{}{}", out.empty() ? "" : "; ", same == 1 ? "" : fmt::format("{}x ", same), texts[k]);
+    out +=
+        fmt::format("{}{}{}", out.empty() ? "" : "; ", same == 1 ? "" : fmt::format("{}x ", same), texts[k]);
     k += same;
   }
   return out;
@@ -108,25 +112,27 @@ Result<std::string> grid_text(const JsonValue& launch) {
   return fmt::format("{}", fmt::join(numbers, "x"));
 }
 
+Result<std::string> ratio_text(const JsonValue& launch, std::string_view key) {
+  if (!launch.has(key)) return std::string("-");
+  JUMAR_ASSIGN(const JsonValue value, launch.get(key));
+  JUMAR_ASSIGN(const double ratio, value.number());
+  return fmt::format("{:.3f}", ratio);
+}
+
 Result<Row> counted_row(const JsonValue& launch, Row row) {
   row.is_counted = true;
   JUMAR_ASSIGN(row.bytes, integer(launch, "gm_bytes"));
   JUMAR_ASSIGN(row.nanoseconds, integer(launch, "modelled_ns"));
   JUMAR_ASSIGN(const int64_t cores, integer(launch, "cores_used"));
-  JUMAR_ASSIGN(const int64_t broadcast, integer(launch, "broadcast_bytes"));
-  row.least_bytes += broadcast * std::max<int64_t>(cores - 1, 0);
   JUMAR_ASSIGN(const int64_t vector, integer(launch, "vector_calls"));
   JUMAR_ASSIGN(const int64_t scalar, integer(launch, "scalar_elements"));
   row.cells[2] = std::to_string(cores);
   row.cells[5] = mega(row.bytes);
-  if (launch.has("ratio_to_least")) {
-    JUMAR_ASSIGN(const JsonValue ratio_value, launch.get("ratio_to_least"));
-    JUMAR_ASSIGN(const double ratio, ratio_value.number());
-    row.cells[6] = fmt::format("{:.2f}", ratio);
-  }
-  row.cells[7] = std::to_string(vector);
-  row.cells[8] = std::to_string(scalar);
-  row.cells[9] = fmt::format("{:.1f}", static_cast<double>(row.nanoseconds) / 1e3);
+  JUMAR_ASSIGN(row.cells[6], ratio_text(launch, "ratio_to_least"));
+  JUMAR_ASSIGN(row.cells[7], ratio_text(launch, "ratio_with_broadcast"));
+  row.cells[8] = std::to_string(vector);
+  row.cells[9] = std::to_string(scalar);
+  row.cells[10] = fmt::format("{:.1f}", static_cast<double>(row.nanoseconds) / 1e3);
   return row;
 }
 
@@ -138,8 +144,8 @@ Result<Row> row_of(const JsonValue& launch) {
   JUMAR_ASSIGN(row.cells[3], tiling_text(launch));
   JUMAR_ASSIGN(const int64_t ub, integer(launch, "ub_bytes"));
   row.cells[4] = std::to_string(ub);
-  JUMAR_ASSIGN(row.cells[10], text(launch, "stage"));
-  JUMAR_ASSIGN(row.cells[11], ops_text(launch));
+  JUMAR_ASSIGN(row.cells[11], text(launch, "stage"));
+  JUMAR_ASSIGN(row.cells[12], ops_text(launch));
   JUMAR_ASSIGN(row.least_bytes, integer(launch, "least_bytes"));
   if (launch.has("gm_bytes")) return counted_row(launch, std::move(row));
   return row;
@@ -153,12 +159,11 @@ std::string lines(const std::vector<Row>& rows) {
   const auto line = [&](const auto& cell) {
     std::string out;
     for (size_t k = 0; k < widths.size(); ++k) {
-      const bool is_last = k + 1 == widths.size();
       if (k > 0) out += "  ";
-      out += kLeft[k] == 'l' ? fmt::format("{:<{}}", cell(k), is_last ? 0 : widths[k])
+      out += kLeft[k] == 'l' ? fmt::format("{:<{}}", cell(k), widths[k])
                              : fmt::format("{:>{}}", cell(k), widths[k]);
     }
-    return out + '\n';
+    return out.substr(0, out.find_last_not_of(' ') + 1) + '\n';
   };
   std::string out = line([](size_t k) { return std::string(kHeads[k]); });
   for (const Row& row : rows) out += line([&](size_t k) { return row.cells[k]; });
@@ -175,12 +180,10 @@ std::string summary(const std::vector<Row>& rows) {
     sum.least_bytes += row.least_bytes;
     sum.nanoseconds += row.nanoseconds;
   }
-  std::string out = fmt::format("{} launches: GM {} MB, {:.2f} of the least possible, {:.1f} us modelled",
-                                rows.size(), mega(sum.bytes),
-                                sum.least_bytes == 0 ? 1.0
-                                                     : static_cast<double>(sum.bytes) /
-                                                           static_cast<double>(sum.least_bytes),
-                                static_cast<double>(sum.nanoseconds) / 1e3);
+  std::string out = fmt::format(
+      "{} launches: GM {} MB, {:.3f} of the least possible, {:.1f} us modelled", rows.size(), mega(sum.bytes),
+      sum.least_bytes == 0 ? 1.0 : static_cast<double>(sum.bytes) / static_cast<double>(sum.least_bytes),
+      static_cast<double>(sum.nanoseconds) / 1e3);
   if (counted != rows.size()) out += fmt::format("; {} not counted", rows.size() - counted);
   return out + '\n';
 }
@@ -194,8 +197,8 @@ Result<std::string> head_line(const JsonValue& root) {
   JUMAR_ASSIGN(const int64_t ub, integer(target, "ub_usable_bytes"));
   JUMAR_ASSIGN(const JsonValue sizes_value, root.get("sizes"));
   JUMAR_ASSIGN(const auto sizes, sizes_value.object());
-  std::string out = fmt::format("target: {}, at most {} cube and {} vector cores, UB {} bytes\n", name, cube,
-                                vector, ub);
+  std::string out =
+      fmt::format("target: {}, at most {} cube and {} vector cores, UB {} bytes\n", name, cube, vector, ub);
   std::vector<std::string> parts;
   for (const auto& [symbol, value] : sizes) {
     JUMAR_ASSIGN(const int64_t size, value.integer());
@@ -219,6 +222,24 @@ Result<std::string> call_lines(const JsonValue& root) {
   return out;
 }
 
+// What is not counted of a launch, or nothing.
+Result<std::string> doubt_line(const JsonValue& launch) {
+  JUMAR_ASSIGN(const std::string kernel, text(launch, "kernel"));
+  if (launch.has("not_counted")) {
+    JUMAR_ASSIGN(const std::string why, text(launch, "not_counted"));
+    return fmt::format("not counted: {}: {}\n", kernel, why);
+  }
+  if (!launch.has("traffic")) return std::string();
+  JUMAR_ASSIGN(const JsonValue traffic, launch.get("traffic"));
+  JUMAR_ASSIGN(const JsonValue list, traffic.get("unknown_operations"));
+  JUMAR_ASSIGN(const auto operations, list.object());
+  std::vector<std::string> names;
+  for (const auto& [name, count] : operations) names.push_back(name);
+  if (names.empty()) return std::string();
+  return fmt::format("counted in part: {}: operations that are not understood: {}\n", kernel,
+                     fmt::join(names, ", "));
+}
+
 }  // namespace
 
 Result<std::string> device_table(std::string_view json, const std::string& file) {
@@ -237,10 +258,8 @@ Result<std::string> device_table(std::string_view json, const std::string& file)
   }
   out += lines(rows) + summary(rows);
   for (const JsonValue& launch : launches) {
-    if (!launch.has("not_counted")) continue;
-    JUMAR_ASSIGN(const std::string kernel, text(launch, "kernel"));
-    JUMAR_ASSIGN(const std::string why, text(launch, "not_counted"));
-    out += fmt::format("not counted: {}: {}\n", kernel, why);
+    JUMAR_ASSIGN(const std::string line, doubt_line(launch));
+    out += line;
   }
   JUMAR_ASSIGN(const std::string calls, call_lines(root));
   return out + calls;

@@ -85,8 +85,8 @@ Result<std::string> folder_text(const InspectArguments& arguments) {
   const std::string file = (std::filesystem::path(arguments.file) / kKernelsFile).string();
   const Result<std::string> json = bytes_of_file(file);
   if (!json.ok())
-    return diagnostic("input", "the folder '{}' is not of jumar compile --target: it has no {}", arguments.file,
-                      kKernelsFile);
+    return diagnostic("input", "the folder '{}' is not of jumar compile --target: it has no {}",
+                      arguments.file, kKernelsFile);
   return device_text(arguments, *json, file);
 }
 
@@ -126,8 +126,8 @@ Result<std::string> inspect(const InspectArguments& arguments, std::span<const u
 
 Result<std::string> inspect(const InspectArguments& arguments, const Options& base) {
   if (std::filesystem::is_directory(arguments.file) || !arguments.target.empty()) {
-    JUMAR_ASSIGN(const std::string text, arguments.target.empty() ? folder_text(arguments)
-                                                                  : compiled_text(arguments, base));
+    JUMAR_ASSIGN(const std::string text,
+                 arguments.target.empty() ? folder_text(arguments) : compiled_text(arguments, base));
     return printable_lines(text);
   }
   JUMAR_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(arguments.file));

@@ -1,5 +1,6 @@
-// `jumar inspect`: what is in a package, an exported program or a folder of a device's kernels, without running
-// anything of it. With a target, an exported program is compiled for that device, and its kernels are told.
+// `jumar inspect`: what is in a package, an exported program or a folder of a device's kernels, without
+// running anything of it. With a target, an exported program is compiled for that device, and its kernels are
+// told.
 #pragma once
 
 #include <span>

@@ -38,6 +38,7 @@ class Counter {
   Counter(const loop::Program& program, const SizeValues& sizes) : program_(program), sizes_(sizes) {}
 
   Status add(const loop::Nest& nest) {
+    values_.clear();
     std::vector<SizedAxis> kept;
     JUMAR_RETURN_IF_ERROR(append(nest, nest.kept, kept));
     if (std::ranges::any_of(kept, [](const SizedAxis& axis) { return axis.extent <= 0; })) return {};
@@ -45,8 +46,12 @@ class Counter {
       std::vector<SizedAxis> axes = kept;
       JUMAR_RETURN_IF_ERROR(append(nest, stage.inner, axes));
       for (const loop::Stage::Line& line : stage.body) {
-        if (line.inst.kind == InstKind::kLoad) add(reads_[line.inst.buffer], line.inst, axes, kept.size());
-        if (line.inst.kind == InstKind::kStore) add(writes_[line.inst.buffer], line.inst, axes, kept.size());
+        define(line, axes);
+        const Inst& inst = line.inst;
+        const bool is_load = inst.kind == InstKind::kLoad;
+        if (!is_load && inst.kind != InstKind::kStore) continue;
+        if (is_load && writes_[inst.buffer].seen.contains(key(inst, axes))) continue;
+        add((is_load ? reads_ : writes_)[inst.buffer], inst, axes, kept.size());
       }
     }
     return {};
@@ -74,7 +79,8 @@ class Counter {
     });
   }
 
-  Status append(const loop::Nest& nest, const std::vector<loop::Axis>& from, std::vector<SizedAxis>& to) const {
+  Status append(const loop::Nest& nest, const std::vector<loop::Axis>& from,
+                std::vector<SizedAxis>& to) const {
     for (const loop::Axis& axis : from) {
       JUMAR_ASSIGN(const int64_t extent, value(axis.extent));
       to.push_back({axis.symbol, extent, tile::varying_values(nest, axis.symbol)});
@@ -106,18 +112,44 @@ class Counter {
     print.elements += elements * (inst.guard ? share(inst.guard, mine) : 1.0);
   }
 
-  // The same for the same elements: inner axes have another name in each stage.
-  std::string key(const Inst& inst, const std::vector<SizedAxis>& axes) const {
+  // The same for the same elements: inner axes and values have other names in each stage.
+  std::string renamed(Expr e, const std::vector<SizedAxis>& axes) const {
     sym::Context& cx = program_.cx();
-    const auto renamed = [&](Expr e) {
-      return sym::text(cx.substituted(e, [&](Expr symbol) -> Expr {
-        for (size_t k = 0; k < axes.size(); ++k)
-          if (axes[k].symbol == symbol)
-            return cx.symbol(sym::SymbolKind::kAxis, fmt::format("a{}_{}", k, axes[k].extent));
-        return {};
-      }));
-    };
-    return inst.guard ? renamed(inst.address) + " if " + renamed(inst.guard) : renamed(inst.address);
+    return sym::text(cx.substituted(e, [&](Expr symbol) -> Expr {
+      if (symbol.is_symbol(sym::SymbolKind::kValue)) {
+        const auto known = values_.find(loop::value_of_symbol(symbol));
+        CHECK(known != values_.end(), "{} is used before it is defined", symbol.symbol_name());
+        return cx.symbol(sym::SymbolKind::kAxis, fmt::format("v{}", known->second));
+      }
+      for (size_t k = 0; k < axes.size(); ++k)
+        if (axes[k].symbol == symbol)
+          return cx.symbol(sym::SymbolKind::kAxis, fmt::format("a{}_{}", k, axes[k].extent));
+      return {};
+    }));
+  }
+
+  std::string key(const Inst& inst, const std::vector<SizedAxis>& axes) const {
+    std::string out = renamed(inst.address, axes);
+    if (inst.guard) out += " if " + renamed(inst.guard, axes);
+    return out;
+  }
+
+  // Values that are computed in the same way have the same number.
+  void define(const loop::Stage::Line& line, const std::vector<SizedAxis>& axes) {
+    if (!line.inst.defines_value()) return;
+    const Inst& inst = line.inst;
+    std::string how =
+        fmt::format("{} {} {} {} {}", static_cast<int>(inst.kind), static_cast<int>(inst.op),
+                    static_cast<int>(inst.type), static_cast<int>(inst.reduce), inst.constant.integer);
+    if (inst.kind == InstKind::kLoad) how += fmt::format(" %{}", inst.buffer.index());
+    if (inst.kind == InstKind::kParam) how += fmt::format(" number {}", inst.number.index());
+    // Locals and scans are not looked into: each is its own.
+    if (inst.kind == InstKind::kLoadLocal || inst.kind == InstKind::kScan)
+      how += fmt::format(" at {}", values_.size());
+    for (int k = 0; k < loop::operand_count(inst); ++k)
+      how += fmt::format(" v{}", values_.at(inst.operands[k]));
+    loop::for_each_expr(inst, [&](Expr e) { how += " [" + renamed(e, axes) + "]"; });
+    values_[line.result] = numbers_.try_emplace(how, numbers_.size()).first->second;
   }
 
   // The share of the points of these axes at which the guard holds. Conditions on other axes do not count.
@@ -171,6 +203,8 @@ class Counter {
 
   const loop::Program& program_;
   const SizeValues& sizes_;
+  std::map<loop::ValueId, size_t> values_;  // of the nest
+  std::map<std::string, size_t> numbers_;
   Footprints reads_;
   Footprints writes_;
 };

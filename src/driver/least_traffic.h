@@ -1,14 +1,15 @@
 // The bytes that a kernel has to move at least, from its loops: what its real traffic is measured against.
 //
-//   nest (i0 in 1024) { stage (r0 in 768) { load %x[768*i0 + r0] ... load %w[r0] ... store %y[768*i0 + r0] } }
+//   nest (i0 in 1024) { stage (r0 in 768) { load %x[768*i0 + r0] ... load %w[r0] ... store %y[768*i0 + r0] }
+//   }
 //
 //   read_bytes       all of %x and %w, each element once
 //   written_bytes    all of %y
 //   broadcast_bytes  %w: each core that takes part has to read it by itself
 //
-// Accesses of one buffer that are written differently count as different elements, but no buffer counts as
-// more than it has. A guard counts as far as it names axes of the address. Of what is found through an index
-// there are as many elements as points.
+// What a nest stored before need not be read. Accesses of one buffer that are written differently count as
+// different elements, but no buffer counts as more than it has. A guard counts as far as it names axes of the
+// address. Of what is found through an index there are as many elements as points.
 #pragma once
 
 #include "driver/memory_map.h"
@@ -23,7 +24,9 @@ struct LeastTraffic {
 
   int64_t bytes() const { return read_bytes + written_bytes; }
   // With each broadcast operand read by each of so many cores.
-  int64_t bytes_on(int64_t cores) const { return bytes() + broadcast_bytes * std::max<int64_t>(cores - 1, 0); }
+  int64_t bytes_on(int64_t cores) const {
+    return bytes() + broadcast_bytes * std::max<int64_t>(cores - 1, 0);
+  }
 };
 
 // Fails where a size of the kernel has no value.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <map>
 #include <set>
 
 #include "driver/kernel_counts.h"
@@ -37,6 +38,29 @@ std::string function_name(const std::string& name, int64_t most, std::set<std::s
   std::string unique = base;
   for (int k = 1; !taken.insert(unique).second; ++k) unique = fmt::format("{}_{}", base, k);
   return unique;
+}
+
+// What kernels are called while the toolchain has them.
+constexpr std::string_view kNoKernel = "jumar_kernel_0";
+
+// The text with a function's name changed, and the names that the toolchain derives from it by endings.
+std::string renamed(std::string_view text, std::string_view from, std::string_view to) {
+  const std::string mark = "@" + std::string(from);
+  std::string out;
+  while (true) {
+    const size_t at = text.find(mark);
+    if (at == std::string_view::npos) return out + std::string(text);
+    out.append(text.substr(0, at + 1)).append(to);
+    text.remove_prefix(at + mark.size());
+  }
+}
+
+KernelCheck named(KernelCheck check, const std::string& function) {
+  check.name = function;
+  if (check.adapted.linalg)
+    check.adapted.linalg->text = renamed(check.adapted.linalg->text, kNoKernel, function);
+  check.compiled.hivm = renamed(check.compiled.hivm, kNoKernel, function);
+  return check;
 }
 
 struct Tried {
@@ -159,9 +183,16 @@ class Checker {
   Result<std::vector<KernelCheck>> checked(const std::vector<Attempt>& attempts,
                                            const toolchain::ToolchainFlavor& flavor, size_t done_before,
                                            size_t total) const {
+    // Kernels that differ in their names only are compiled once, under a name of no kernel.
     std::vector<toolchain::TtirKernel> batch;
-    for (const Attempt& attempt : attempts)
-      batch.push_back({out_.kernels[attempt.kernel].function, attempt.ttir});
+    std::map<std::string, size_t> known;
+    std::vector<size_t> place;
+    for (const Attempt& attempt : attempts) {
+      std::string text = renamed(attempt.ttir, out_.kernels[attempt.kernel].function, kNoKernel);
+      const auto [it, is_new] = known.try_emplace(std::move(text), batch.size());
+      if (is_new) batch.push_back({std::string(kNoKernel), it->first});
+      place.push_back(it->second);
+    }
     toolchain::CheckOptions check;
     check.threads = options_.toolchain_threads;
     check.store = options_.store;
@@ -170,7 +201,11 @@ class Checker {
         options_.progress(done_before + done * (total - done_before) / count, total);
       };
     }
-    return toolchain::check_kernels(batch, tools_, flavor, check);
+    JUMAR_ASSIGN(const std::vector<KernelCheck> made, toolchain::check_kernels(batch, tools_, flavor, check));
+    std::vector<KernelCheck> out;
+    for (size_t a = 0; a < attempts.size(); ++a)
+      out.push_back(named(made[place[a]], out_.kernels[attempts[a].kernel].function));
+    return out;
   }
 
   void learn(const Attempt& attempt, KernelCheck check) {
@@ -216,7 +251,7 @@ class Checker {
       state.has_all = true;
     }
     if (state.next < state.tiled.choices.size()) return false;
-    out_.refused[kernel.name] = "the toolchain refuses it: " + kernel.rejected.front();
+    out_.refused[kernel.name] = std::string(kToolchainRefuses) + kernel.rejected.front();
     return true;
   }
 

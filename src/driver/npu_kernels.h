@@ -47,6 +47,9 @@ struct NpuKernel {
   bool has_linalg() const { return check.adapted.linalg.has_value(); }
 };
 
+// How the reason of a kernel begins that the toolchain takes in no form.
+inline constexpr std::string_view kToolchainRefuses = "the toolchain refuses it: ";
+
 struct NpuKernels {
   std::vector<NpuKernel> kernels;
   std::map<std::string, std::string> refused;  // kernel -> reason

@@ -7,9 +7,11 @@
 
 #include "driver/archive_kind.h"
 #include "driver/context.h"
+#include "driver/device.h"
 #include "driver/exported_view.h"
 #include "driver/run_arrays.h"
 #include "driver/run_package.h"
+#include "driver/sim_report.h"
 #include "import/pt2.h"
 #include "runtime/memory.h"
 
@@ -77,11 +79,12 @@ struct WeightLayout {
   }
 };
 
-Result<NpyArray> result_array(const Output& output, std::span<const InputValue> inputs) {
+Result<NpyArray> result_array(const runtime::torch::Api* torch, const Output& output,
+                              std::span<const InputValue> inputs) {
   if (output.kind == Output::Kind::kInt) return array_of(HostNumber(output.integer));
   if (output.kind == Output::Kind::kFloat) return array_of(HostNumber(output.number));
   if (output.kind == Output::Kind::kBool) return array_of(HostNumber(output.integer != 0));
-  return array_of(runtime::output_view(nullptr, output, inputs));
+  return array_of(runtime::output_view(torch, output, inputs));
 }
 
 class Command {
@@ -92,15 +95,25 @@ class Command {
   Status run(const Options& options) {
     JUMAR_RETURN_IF_ERROR(read_inputs());
     JUMAR_ASSIGN(const std::shared_ptr<Context> context, Context::create(process_environment()));
-    const Running running{true, true, arguments_.threads};
+    Running running{true, {}, true, arguments_.threads};
+    running.torch_library = arguments_.torch_library;
+    running.without_libtorch = arguments_.torch_library.empty();
     JUMAR_ASSIGN(graph_, context->compile(graph::write_graph(model_.graph), options, running));
     outputs_.resize(graph_->plan().output_count());
     JUMAR_RETURN_IF_ERROR(call());
     JUMAR_RETURN_IF_ERROR(measure(arguments_.repeat, [this] { return call(); }));
-    return write_outputs();
+    JUMAR_RETURN_IF_ERROR(write_outputs());
+    return arguments_.sim ? tell_what_ran(options) : Status();
   }
 
  private:
+  Status tell_what_ran(const Options& options) {
+    JUMAR_ASSIGN(const std::optional<Device> device, device_of(options));
+    JUMAR_ASSIGN(const std::string text, sim_report(*graph_, *device, inputs_));
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    return {};
+  }
+
   Status read_inputs() {
     inputs_.resize(model_.graph.inputs.size());
     std::vector<std::pair<std::string, size_t>> wanted;
@@ -135,7 +148,7 @@ class Command {
       if (model_.outputs[k].role != import::OutputRole::kUser) continue;
       const size_t mine = number++;
       if (outputs_[k].kind == Output::Kind::kNone) continue;
-      JUMAR_ASSIGN(const NpyArray array, result_array(outputs_[k], inputs_));
+      JUMAR_ASSIGN(const NpyArray array, result_array(graph_->torch(), outputs_[k], inputs_));
       JUMAR_RETURN_IF_ERROR(write_result(arguments_.output, mine, array));
     }
     return {};
@@ -152,11 +165,18 @@ class Command {
 
 Status run_archive(const RunArguments& arguments, const Options& base,
                    const std::shared_ptr<const MappedFile>& file) {
-  if (!arguments.torch_library.empty())
-    return diagnostic("input", "'{}' is no package: it is compiled to run without libtorch",
-                      arguments.program);
-  JUMAR_ASSIGN(Options options, base.with("provider=onednn"));
-  JUMAR_ASSIGN(options, options.with(fmt::format("{}", fmt::join(arguments.options, "\n"))));
+  std::vector<std::string> given = arguments.options;
+  if (!arguments.target.empty()) given.push_back("target=" + arguments.target);
+  if (!arguments.device_limit.empty()) given.push_back("device_limit=" + arguments.device_limit);
+  JUMAR_ASSIGN(Options options,
+               base.with(arguments.torch_library.empty() ? "provider=onednn" : "provider=torch"));
+  JUMAR_ASSIGN(options, options.with(fmt::format("{}", fmt::join(given, "\n"))));
+  const bool has_device = options.target() != "cpu";
+  if (has_device && !arguments.sim)
+    return diagnostic("option", "{} is '{}': kernels for a device run in the simulator, with --sim",
+                      options.source("target"), options.target());
+  if (!has_device && arguments.sim)
+    return diagnostic("option", "--sim runs kernels for a device: name one with --target");
   import::ImportOptions import_options;
   import_options.model = arguments.model;
   JUMAR_ASSIGN(import::Imported model, import::import_pt2(file->bytes(), arguments.program, import_options));

@@ -1,5 +1,7 @@
 // `jumar run`: an exported program or a package on arrays from files, without Python. Which of both a file is
-// follows from what is in it. Exported programs run without libtorch, packages as they were compiled.
+// follows from what is in it. Exported programs run without libtorch unless one is named, packages as they
+// were compiled. With `sim`, the kernels of an exported program are made for a device and run by the
+// simulator.
 #pragma once
 
 #include <string>
@@ -16,7 +18,10 @@ struct RunArguments {
   std::string output = "out_{}.npy";
   std::string model;  // of an archive that holds several
   std::vector<std::string> options;
-  std::string torch_library;  // for a package that needs libtorch
+  std::string torch_library;  // to call operators of; a package may need it
+  std::string target;         // empty: what the option says
+  std::string device_limit;   // empty: what the option says
+  bool sim = false;
   int threads = 0;
   int repeat = 0;
 };

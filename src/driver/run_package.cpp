@@ -112,6 +112,10 @@ Status call_and_write(const RunArguments& arguments, const embed::Package& packa
 }  // namespace
 
 Status run_package(const RunArguments& arguments, std::span<const uint8_t> bytes) {
+  if (arguments.sim || !arguments.target.empty() || !arguments.device_limit.empty())
+    return diagnostic(
+        "option", "'{}' is compiled already: --target, --device-limit and --sim are for exported programs",
+        arguments.program);
   if (!arguments.options.empty())
     return diagnostic("option", "'{}' is compiled already: -O has no effect on a package", arguments.program);
   if (arguments.inputs.empty()) {

@@ -243,5 +243,8 @@ def test_a_package_that_needs_libtorch_says_so(tmp_path):
     found = jumar_run(package, [x], tmp_path / "run", _LIBTORCH)
     for a, b in zip(found, Sorted()(x)):
         np.testing.assert_allclose(a, b.numpy(), atol=1e-4, rtol=1e-4)
-    with pytest.raises(RuntimeError, match="is no package"):
-        jumar_run(tmp_path / "model.pt2", [x], tmp_path / "run", _LIBTORCH)
+    # The exported program as well.
+    with pytest.raises(RuntimeError, match=r"aten\.sort\.default"):
+        jumar_run(tmp_path / "model.pt2", [x], tmp_path / "run")
+    for a, b in zip(jumar_run(tmp_path / "model.pt2", [x], tmp_path / "run", _LIBTORCH), Sorted()(x)):
+        np.testing.assert_allclose(a, b.numpy(), atol=1e-4, rtol=1e-4)

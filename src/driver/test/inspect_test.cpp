@@ -51,6 +51,10 @@ const Bytes& block() {
   return bytes;
 }
 
+Options no_options() {
+  return Options::from_environment([](const std::string&) { return std::nullopt; }).value();
+}
+
 InspectArguments named(const std::string& file) {
   InspectArguments arguments;
   arguments.file = file;
@@ -156,20 +160,21 @@ TEST(Inspect, JsonHoldsEverything) {
 }
 
 TEST(Inspect, ExportedProgramsAreNotCompiled) {
-  const std::string text = text_of(inspect(named(archive("counter"))));
+  const std::string text = text_of(inspect(named(archive("counter")), no_options()));
   EXPECT_NE(text.find("an exported program, not compiled"), std::string::npos) << text;
   EXPECT_NE(section(text, "operators: ").find("x aten.linear.default"), std::string::npos) << text;
   EXPECT_NE(section(text, "weights: ").find("parameter: 2, 64 bytes"), std::string::npos) << text;
   InspectArguments arguments = named(archive("mixed"));
   arguments.json = true;
-  EXPECT_TRUE(import::JsonDocument::parse(text_of(inspect(arguments)), "json").ok());
+  EXPECT_TRUE(import::JsonDocument::parse(text_of(inspect(arguments, no_options())), "json").ok());
   arguments.json = false;
   arguments.plan = true;
-  EXPECT_NE(text_of(inspect(arguments)).find("it has no kernels and no plan"), std::string::npos);
+  EXPECT_NE(text_of(inspect(arguments, no_options())).find("it has no kernels and no plan"),
+            std::string::npos);
 }
 
 TEST(Inspect, OtherFilesAreErrors) {
-  EXPECT_NE(text_of(inspect(named("/nowhere.pt2"))).find("/nowhere.pt2"), std::string::npos);
+  EXPECT_NE(text_of(inspect(named("/nowhere.pt2"), no_options())).find("/nowhere.pt2"), std::string::npos);
   const Bytes text = {'n', 'o', ' ', 'z', 'i', 'p'};
   EXPECT_NE(text_of(inspect(named("x"), text)).find("not a usable zip archive"), std::string::npos);
   ZipWriter foreign;

@@ -37,6 +37,8 @@ Arity arity_of(const HivmStep& step) {
       return {1, 0};
     case HivmOp::kPointer:
       return {1, static_cast<size_t>(step.number)};
+    case HivmOp::kDim:
+      return {1, 2};
     case HivmOp::kBranch:
       return {0, 1};
     case HivmOp::kUnknown:

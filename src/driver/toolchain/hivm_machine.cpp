@@ -298,6 +298,15 @@ void HivmMachine::metadata(const HivmStep& step, Frame& frame) const {
   }
 }
 
+void HivmMachine::dimension(const HivmStep& step, Frame& frame) const {
+  const HivmView& view = frame.values[step.operands[0]].view;
+  const HivmValue& which = frame.values[step.operands[1]];
+  HivmValue out;
+  out.is_known = which.is_known && which.number >= 0 && which.number < view.rank;
+  if (out.is_known) out.number = view.sizes[static_cast<size_t>(which.number)];
+  frame.values[step.results[0]] = out;
+}
+
 void HivmMachine::control(const HivmStep& step, Frame& frame) {
   switch (step.op) {
     case HivmOp::kMove:
@@ -345,7 +354,8 @@ Status HivmMachine::step(Frame& frame, int depth) {
       view(step, frame);
       return {};
     case HivmOp::kMetadata:
-      metadata(step, frame);
+    case HivmOp::kDim:
+      step.op == HivmOp::kDim ? dimension(step, frame) : metadata(step, frame);
       return {};
     case HivmOp::kScalarLoad:
     case HivmOp::kScalarStore:

@@ -59,6 +59,7 @@ class HivmMachine {
   void affine(const HivmStep& step, Frame& frame) const;
   void view(const HivmStep& step, Frame& frame);
   void metadata(const HivmStep& step, Frame& frame) const;
+  void dimension(const HivmStep& step, Frame& frame) const;
   void scalar_access(const HivmStep& step, const Frame& frame);
   // What a call of a repeatable function did, with the arguments it had.
   struct Effect {

@@ -61,6 +61,7 @@ enum class HivmOp : uint8_t {
   kCollapse,     // `groups`
   kExpand,       // operands: source, sizes; `groups`
   kMetadata,     // results: base, offset, sizes, strides
+  kDim,          // operands: view, dimension; the size
   // What costs.
   kScalarLoad,  // operand: the view
   kScalarStore,

@@ -303,6 +303,26 @@ Status HivmFunctionReader::affine(const HivmLine& line) {
   return {};
 }
 
+namespace {
+
+// Operations that become one step by their names.
+constexpr std::pair<std::string_view, HivmOp> kViews[] = {
+    {"memref.cast", HivmOp::kCopy},
+    {"memref.memory_space_cast", HivmOp::kRetype},
+    {"hivm.hir.bitcast", HivmOp::kRetype},
+    {"hivm.hir.pointer_cast", HivmOp::kPointer},
+    {"memref.alloc", HivmOp::kPointer},
+    {"memref.alloca", HivmOp::kPointer},
+    {"memref.view", HivmOp::kView},
+    {"memref.collapse_shape", HivmOp::kCollapse},
+    {"memref.expand_shape", HivmOp::kExpand},
+    {"memref.extract_strided_metadata", HivmOp::kMetadata},
+    {"memref.dim", HivmOp::kDim},
+    {"memref.get_global", HivmOp::kPointer},
+};
+
+}  // namespace
+
 bool HivmFunctionReader::view_operation(const HivmLine& line) {
   const std::string_view name = line.op;
   if (name == "memref.load" || name == "llvm.load") {
@@ -332,16 +352,9 @@ bool HivmFunctionReader::view_operation(const HivmLine& line) {
     step.index = module_.type(type_in(type_text(line.rest)));
     return true;
   }
-  constexpr std::pair<std::string_view, HivmOp> kRows[] = {
-      {"memref.cast", Op::kCopy},           {"memref.memory_space_cast", Op::kRetype},
-      {"hivm.hir.bitcast", Op::kRetype},    {"hivm.hir.pointer_cast", Op::kPointer},
-      {"memref.alloc", Op::kPointer},       {"memref.alloca", Op::kPointer},
-      {"memref.view", Op::kView},           {"memref.collapse_shape", Op::kCollapse},
-      {"memref.expand_shape", Op::kExpand}, {"memref.extract_strided_metadata", Op::kMetadata},
-  };
-  const auto row =
-      std::find_if(std::begin(kRows), std::end(kRows), [&](const auto& each) { return each.first == name; });
-  if (row == std::end(kRows)) return false;
+  const auto row = std::find_if(std::begin(kViews), std::end(kViews),
+                                [&](const auto& each) { return each.first == name; });
+  if (row == std::end(kViews)) return false;
   HivmStep& step = emit(row->second, line);
   step.index = module_.type(type_in(type_text(line.rest)));
   step.groups = groups_in(line.rest);

@@ -51,6 +51,29 @@ TEST(HivmTraffic, TailsCountAsWhatTheyAre) {
   }
 }
 
+TEST(HivmTraffic, SizesOfViewsAreNumbers) {
+  const HivmProgram program = entry_with(R"(
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = arith.index_cast %arg2 : i32 to index
+    %x = memref.reinterpret_cast %arg1 to offset: [0], sizes: [4, %n], strides: [64, 1] : )"
+                                         R"(memref<?xf32, #hivm.address_space<gm>> to )"
+                                         R"(memref<4x?xf32, strided<[64, 1]>, #hivm.address_space<gm>>
+    %rows = memref.dim %x, %c0 : memref<4x?xf32, strided<[64, 1]>, #hivm.address_space<gm>>
+    %columns = memref.dim %x, %c1 : memref<4x?xf32, strided<[64, 1]>, #hivm.address_space<gm>>
+    %t = memref.get_global @tbl : memref<320xi32, #hivm.address_space<gm>>
+    scf.for %i = %c0 to %rows step %c1 {
+      scf.for %j = %c0 to %columns step %c1 {
+        %v = memref.load %x[%i, %j] : memref<4x?xf32, strided<[64, 1]>, #hivm.address_space<gm>>
+        %u = memref.load %t[%j] : memref<320xi32, #hivm.address_space<gm>>
+      }
+    })");
+  const HivmTraffic traffic = traffic_of(program, {1, 1, 1}, {7});
+  EXPECT_EQ(traffic.total.gm_scalar_accesses, 2 * 4 * 7);
+  EXPECT_EQ(traffic.total.read_bytes, 2 * 4 * 4 * 7);
+  EXPECT_TRUE(traffic.unknown.empty()) << json_text(traffic);
+}
+
 TEST(HivmTraffic, LibraryCallsByName) {
   const HivmTraffic traffic = traffic_of(program_of("add.a2.mlir"), {3, 1, 1}, {2500});
   EXPECT_EQ(traffic.vectors.at("vadd_1d_float"), (HivmVectorUse{3, 3072}));
