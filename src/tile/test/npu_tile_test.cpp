@@ -117,6 +117,132 @@ TEST(NpuTile, PiecesOfJoinedTensorsAreNests) {
   }
 }
 
+int count_of(const BlockKernel& kernel, BlockKind kind) {
+  int count = 0;
+  for (const BlockNest& nest : kernel.nests)
+    for_each_inst(nest.body, [&](const BlockInst& inst) { count += inst.kind == kind; });
+  return count;
+}
+
+// Nests over the same points load what they share once; what one of them stores stays apart from its reader.
+TEST(NpuTile, NestsWithCommonLoadsAreOne) {
+  const auto kernel_of = [](const std::string& second) {
+    loop::Program program = read(R"(loop @main {
+  %x: f32[3000] = input 0
+  %y: f32[3000] = output
+  %z: f32[3000] = output
+  kernel @two {
+    nest (i0 in 3000) {
+      stage {
+        %0: f32 = load %x[i0]
+        %1: f32 = neg %0
+        store %y[i0], %1
+      }
+    }
+    nest (i1 in 3000) {
+      stage {
+        %0: f32 = load )" + second +
+                                 R"([i1]
+        %1: f32 = load %x[i1]
+        %2: f32 = add %0, %1
+        store %z[i1], %2
+      }
+    }
+  }
+  return %y, %z
+}
+)");
+    TiledKernel kernel = tiled(program);
+    EXPECT_FALSE(kernel.choices.empty()) << kernel.refusal;
+    return std::move(kernel.choices[0].kernel);
+  };
+  const BlockKernel joined = kernel_of("%x");
+  EXPECT_EQ(joined.nests.size(), 1U);
+  EXPECT_EQ(count_of(joined, BlockKind::kLoad), 1);
+  EXPECT_EQ(count_of(joined, BlockKind::kStore), 2);
+  EXPECT_EQ(kernel_of("%y").nests.size(), 2U);
+}
+
+// A row that no block holds is scanned block by block.
+TEST(NpuTile, ScansGoOnFromBlockToBlock) {
+  loop::Program program = read(R"(loop @main {
+  %x: f32[4, 100000] = input 0
+  %y: f32[4, 100000] = output
+  kernel @sums {
+    nest (i0 in 4) {
+      stage (r0 in 100000) {
+        %0: f32 = load %x[100000*i0 + r0]
+        %1: f32 = scan sum %0 along r0
+        store %y[100000*i0 + r0], %1
+      }
+    }
+  }
+  return %y
+}
+)");
+  const TiledKernel kernel = tiled(program);
+  ASSERT_FALSE(kernel.choices.empty()) << kernel.refusal;
+  const BlockKernel& best = kernel.choices[0].kernel;
+  EXPECT_EQ(count_of(best, BlockKind::kScan), 1);
+  EXPECT_EQ(count_of(best, BlockKind::kReduce), 1);
+}
+
+// Along an axis that the last block reaches beyond, an indexed load stays at the last point: no dimension is
+// left to move with it.
+TEST(NpuTile, IndexedLoadsStayInside) {
+  loop::Program program = read(R"(loop @main {
+  %x: f32[67, 300] = input 0
+  %n: i64[111] = input 1
+  %y: f32[67, 111] = output
+  kernel @pick {
+    nest (i0 in 67, i1 in 111) {
+      stage {
+        %0: i64 = load %n[i1]
+        %1: i64 = check_index %0 in 300
+        %2: f32 = load %x[300*i0 + %1]
+        store %y[111*i0 + i1], %2
+      }
+    }
+  }
+  return %y
+}
+)");
+  const TiledKernel kernel = tiled(program);
+  ASSERT_FALSE(kernel.choices.empty()) << kernel.refusal;
+  for (const Choice& choice : kernel.choices) {
+    const BlockNest& nest = choice.kernel.nests[0];
+    for_each_inst(nest.body, [&](const BlockInst& inst) {
+      if (inst.kind != BlockKind::kLoad || !inst.access.index) return;
+      for (const Access::Dim& dim : inst.access.dims) EXPECT_TRUE(nest.axes[dim.axis].is_exact);
+    });
+  }
+}
+
+// An index below 1000 has no quotient by 1000, which could not be an address.
+TEST(NpuTile, CheckedIndicesSimplifyAddresses) {
+  loop::Program program = read(R"(loop @main {
+  %m: f32[512] = input 0
+  %n: i64[512] = input 1
+  %y: f32[512] = output
+  kernel @pick {
+    nest (i0 in 512) {
+      stage {
+        %0: i64 = load %n[i0]
+        %1: i64 = check_index %0 in 1000
+        %2: f32 = load %m[i0 + %1//1000]
+        store %y[i0], %2
+      }
+    }
+  }
+  return %y
+}
+)");
+  const TiledKernel kernel = tiled(program);
+  ASSERT_FALSE(kernel.choices.empty()) << kernel.refusal;
+  for_each_inst(kernel.choices[0].kernel.nests[0].body,
+                [&](const BlockInst& inst) { EXPECT_FALSE(inst.access.index.valid()); });
+}
+
 TEST(NpuTile, SizesBecomeArguments) {
   loop::Program program = read(negation(" symbols(s0 in [1, 4096], s1 in [1, 4096])", "s0", "s1"));
   const TiledKernel kernel = tiled(program);
