@@ -10,7 +10,7 @@ CI runs: some operators, casts and sizes, one model. Results of the toolchain ar
 which makes a second run short; compile times of the toolchain are those of the run that made them. `--costmodel`
 compiles all candidates of each kernel and compares the model's order with that of the HIVM's times.
 
-The exit code is 1 where a number misses its target. Every miss is listed, with the case and the kernel.
+The exit code is 1 where a number other than a time misses its target. Every miss is listed, with the case and the kernel.
 """
 
 from __future__ import annotations
@@ -461,7 +461,9 @@ def main() -> int:
         written = {target: {**vars(results), "numbers": [vars(n) for n in all_numbers[target]]}
                    for target, results in all_results.items()}
         Path(arguments.json).write_text(json.dumps(written, indent=1) + "\n")
-    return 0 if all(number.is_met for list_ in all_numbers.values() for number in list_) else 1
+    # Times depend on what else the machine does: they are told, and fail nothing.
+    counted = [n for list_ in all_numbers.values() for n in list_ if " ms" not in n.name]
+    return 0 if all(number.is_met for number in counted) else 1
 
 
 if __name__ == "__main__":
