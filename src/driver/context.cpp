@@ -135,7 +135,7 @@ Result<std::shared_ptr<const CompiledGraph>> Context::compile(std::string_view t
   std::optional<toolchain::Toolchain> tools;
   if (device) {
     warn_once(device->warnings);
-    JUMAR_ASSIGN(tools, needed_toolchain(options, device->target));
+    JUMAR_ASSIGN(tools, toolchain_for(options, device->target));
   }
   const std::shared_ptr<const Store> store = this->store(options);
   Job job{text,
@@ -232,6 +232,15 @@ Status Context::load_kernels(Job& job) {
     JUMAR_ASSIGN(job.graph->kernels_, library_.load(job.entry.kernels));
   }
   return {};
+}
+
+Result<toolchain::Toolchain> Context::toolchain_for(const Options& options, const target::Target& target) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::pair<std::string, std::string> key(options.toolchain_dir(), target.compiler);
+  if (const auto known = toolchains_.find(key); known != toolchains_.end()) return known->second;
+  JUMAR_ASSIGN(toolchain::Toolchain tools, needed_toolchain(options, target));
+  toolchains_.emplace(key, tools);
+  return tools;
 }
 
 void Context::warn_once(const std::vector<std::string>& warnings) {

@@ -21,11 +21,13 @@
 #include "driver/kernels.h"
 #include "driver/sim_kernels.h"
 #include "driver/store.h"
+#include "driver/toolchain/toolchain.h"
 #include "graph/graph.h"
 #include "runtime/executor.h"
 #include "runtime/native/provider.h"
 #include "runtime/torch/c_api.h"
 #include "support/options.h"
+#include "target/target.h"
 
 namespace jumar::driver {
 
@@ -89,6 +91,8 @@ class Context {
   Status build_for_cpu(Job& job, Stages& stages, const graph::Graph& graph);
   Status build_for_device(Job& job, Stages& stages, const graph::Graph& graph);
   Status load_kernels(Job& job);
+  // The toolchain that the options lead to; its programs are asked for their versions once.
+  Result<toolchain::Toolchain> toolchain_for(const Options& options, const target::Target& target);
   void warn_once(const std::vector<std::string>& warnings);
   Status load_entry(Job& job, std::string_view entry);
   void make_program(Job& job, const runtime::Engine& engine);
@@ -103,6 +107,8 @@ class Context {
   std::map<int, std::shared_ptr<const runtime::native::Provider>> providers_;  // by their threads
   std::map<std::pair<std::string, int64_t>, std::shared_ptr<const Store>> stores_;
   std::set<std::string> warned_;
+  // By the option toolchain_dir and the target's compiler.
+  std::map<std::pair<std::string, std::string>, toolchain::Toolchain> toolchains_;
 };
 
 // Saves what a compilation that hit a bug was given; gives the file's path, or "" when nothing can be

@@ -139,8 +139,4 @@ std::string_view use_of(const loop::Kernel& kernel, loop::BufferId buffer) {
   return is_read && is_written ? "read and written" : is_written ? "written" : "read";
 }
 
-std::string_view role_of(const tile::npu::AxisTiling& axis) {
-  return axis.is_inner ? "inner" : axis.in_tasks ? "tasks" : "loop";
-}
-
 }  // namespace jumar::driver

@@ -44,7 +44,5 @@ Result<std::vector<DeviceLaunch>> device_launches(const NpuParts& parts, const D
 
 // How a buffer of a kernel is used: "read", "written" or "read and written".
 std::string_view use_of(const loop::Kernel& kernel, loop::BufferId buffer);
-// What an axis of a tiling does: "tasks" (shared out to cores), "loop" (of each task) or "inner".
-std::string_view role_of(const tile::npu::AxisTiling& axis);
 
 }  // namespace jumar::driver

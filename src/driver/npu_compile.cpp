@@ -111,6 +111,16 @@ emit::host::KernelLaunch npu_launch(const loop::Program& program, const NpuKerne
   return launch;
 }
 
+Result<plan::Plan> plan_for_npu(Stages& stages, loop::Program& program, const NpuKernels& made,
+                                const target::Target& target) {
+  JUMAR_RETURN_IF_ERROR(all_made(made, target));
+  add_size_checks(program, made);
+  stages.note_items(program);
+  std::vector<emit::host::KernelLaunch> launches;
+  for (const NpuKernel& kernel : made.kernels) launches.push_back(npu_launch(program, kernel));
+  return stages.plan(program, launches);
+}
+
 Result<loop::Program> lowered_for_npu(Stages& stages, const graph::Graph& graph, const Device& device) {
   return stages.lower(graph, lowering_for(device.target));
 }
@@ -136,16 +146,7 @@ Result<NpuParts> compile_for_npu(Stages& stages, const graph::Graph& graph, cons
       learn(made, members, how, apart, report);
       continue;
     }
-    if (!made.refused.empty()) {
-      const auto& [name, reason] = *made.refused.begin();
-      return diagnostic("unsupported", "kernel {} can't be made for {}: {}", name, device.target.name,
-                        reason);
-    }
-    add_size_checks(program, made);
-    stages.note_items(program);
-    std::vector<emit::host::KernelLaunch> launches;
-    for (const NpuKernel& kernel : made.kernels) launches.push_back(npu_launch(program, kernel));
-    plan::Plan plan = stages.plan(program, launches);
+    JUMAR_ASSIGN(plan::Plan plan, plan_for_npu(stages, program, made, device.target));
     return NpuParts{std::move(program), std::move(made), std::move(plan)};
   }
 }

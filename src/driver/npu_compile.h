@@ -32,4 +32,9 @@ Result<loop::Program> lowered_for_npu(Stages& stages, const graph::Graph& graph,
 // pointer; then its numbers.
 emit::host::KernelLaunch npu_launch(const loop::Program& program, const NpuKernel& kernel);
 
+// The plan of a program whose kernels are made; checks of sizes that kernels rely on join the program. That a
+// kernel was refused is a diagnostic.
+Result<plan::Plan> plan_for_npu(Stages& stages, loop::Program& program, const NpuKernels& made,
+                                const target::Target& target);
+
 }  // namespace jumar::driver

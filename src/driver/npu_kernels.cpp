@@ -108,6 +108,16 @@ Result<toolchain::Toolchain> needed_toolchain(const Options& options, const targ
   return tools;
 }
 
+Status all_made(const NpuKernels& made, const target::Target& target) {
+  if (made.refused.empty()) return {};
+  const auto& [name, reason] = *made.refused.begin();
+  return diagnostic("unsupported", "kernel {} can't be made for {}: {}", name, target.name, reason);
+}
+
+std::string_view role_of(const tile::npu::AxisTiling& axis) {
+  return axis.is_inner ? "inner" : axis.in_tasks ? "tasks" : "loop";
+}
+
 std::string tiling_text(const NpuKernel& kernel) {
   std::string out =
       fmt::format("kernel @{} grid {} buffer_bytes {} modelled_us {:.2f}\n", kernel.name,
@@ -115,8 +125,7 @@ std::string tiling_text(const NpuKernel& kernel) {
   for (size_t n = 0; n < kernel.choice.tilings.size(); ++n) {
     out += fmt::format("  nest tasks {}:", sym::text(kernel.choice.kernel.nests[n].tasks));
     for (const tile::npu::AxisTiling& axis : kernel.choice.tilings[n].axes) {
-      const char* role = axis.is_inner ? "inner" : axis.in_tasks ? "tasks" : "loop";
-      out += fmt::format(" {} {} x {}{}", role, axis.symbol.symbol_name(), axis.size,
+      out += fmt::format(" {} {} x {}{}", role_of(axis), axis.symbol.symbol_name(), axis.size,
                          axis.is_scalar ? " scalar" : "");
       out += fmt::format(" of {}{}", sym::text(axis.extent),
                          &axis == &kernel.choice.tilings[n].axes.back() ? "" : ",");

@@ -71,6 +71,12 @@ tile::npu::NpuModel npu_model(const target::Target& target);
 // The toolchain by the options; a diagnostic that says what to do where the target's is not there.
 Result<toolchain::Toolchain> needed_toolchain(const Options& options, const target::Target& target);
 
+// A diagnostic with the first refused kernel and its reason, where there is one.
+Status all_made(const NpuKernels& made, const target::Target& target);
+
+// What an axis of a tiling does: "tasks" (shared out to cores), "loop" (of each task) or "inner".
+std::string_view role_of(const tile::npu::AxisTiling& axis);
+
 // How a kernel is cut, for people: a line of what it needs and costs by the model, and one for each nest.
 std::string tiling_text(const NpuKernel& kernel);
 

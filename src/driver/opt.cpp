@@ -118,16 +118,10 @@ class Run {
   // From a fused program, by whoever wrote it: what the device can't run is an error here.
   Result<std::string> on_device(loop::Program& program, const Device& device) {
     JUMAR_ASSIGN(const NpuKernels made, npu_kernels(program, device.target, nullptr, {}));
-    if (!made.refused.empty()) {
-      const auto& [name, reason] = *made.refused.begin();
-      return diagnostic("unsupported", "kernel {} can't be made for {}: {}", name, device.target.name,
-                        reason);
-    }
+    JUMAR_RETURN_IF_ERROR(all_made(made, device.target));
     if (request_.to != Level::kPlan) return device_kernels(program, made);
-    std::vector<emit::host::KernelLaunch> launches;
-    for (const NpuKernel& kernel : made.kernels) launches.push_back(npu_launch(program, kernel));
-    stages_.note_items(program);
-    return written(stages_.plan(program, launches));
+    JUMAR_ASSIGN(plan::Plan plan, plan_for_npu(stages_, program, made, device.target));
+    return written(std::move(plan));
   }
 
   Result<std::string> device_kernels(const loop::Program& program, const NpuKernels& made) {

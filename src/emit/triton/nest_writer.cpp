@@ -353,7 +353,7 @@ Text NestWriter::axis_range(uint32_t axis, const Dims& dims, int bits) const {
 
 Text NestWriter::index(Expr e, const Dims& dims, int bits) {
   if (!layout_.moves(e)) {
-    const Expr first = layout_.at_first(program_.cx(), e);
+    const Expr first = tile::npu::at_first(program_.cx(), nest_, e);
     const int own = out_.bits_of(first);
     if (own <= bits) return out_.scalar(first, bits);
     return {within(out_.scalar(first, own), Binding::kAtom) + ".to(tl.int32)"};
@@ -372,7 +372,7 @@ Text NestWriter::index(Expr e, const Dims& dims, int bits) {
 }
 
 Text NestWriter::predicate(Expr e, const Dims& dims) {
-  if (!layout_.moves(e)) return out_.predicate(layout_.at_first(program_.cx(), e));
+  if (!layout_.moves(e)) return out_.predicate(tile::npu::at_first(program_.cx(), nest_, e));
   const tile::npu::Comparison both = comparison_of(program_.cx(), layout_, e);
   const int bits = std::max(out_.bits_of(both.left), out_.bits_of(both.right));
   return {within(index(both.left, dims, bits), Binding::kOr) + comparison_text(both.order) +
@@ -407,13 +407,9 @@ Text NestWriter::in_order(BlockId id, const Dims& dims) {
       break;
   }
   const Dims own = layout_.dims_of(id);
-  Dims order;
-  for (uint32_t axis : dims)
-    if (std::ranges::find(own, axis) != own.end()) order.push_back(axis);
-  const bool is_unit = order.size() != own.size();
   if (own.empty()) return {full(id)};
-  const std::string name = is_unit ? full(id) : turned(full(id), own, order);
-  return {expanded(name, layout_.spread(is_unit ? own : order, dims))};
+  const Dims order = layout_.ordered_as(id, dims);
+  return {expanded(turned(full(id), own, order), layout_.spread(order, dims))};
 }
 
 Text NestWriter::mask(BlockId id, const Dims& dims) { return in_order(id, dims); }

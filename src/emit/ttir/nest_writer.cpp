@@ -114,9 +114,6 @@ void NestWriter::write(const BlockInst& inst) {
     case BlockKind::kIndex: {
       const tile::npu::BlockType& t = nest_.values[inst.result];
       names_[inst.result] = in_order(inst.result, layout_.dims_of(t.axes));
-      if (t.axes == 0 && !ir::is_bool(t.dtype))
-        out_.name_symbol(program_.cx().value(inst.result.index()), names_[inst.result],
-                         t.dtype == DType::kI64 ? 64 : 32);
       break;
     }
     case BlockKind::kParam:
@@ -279,13 +276,8 @@ std::string NestWriter::in_order(BlockId id, const Dims& dims) {
     case MaskForm::kData:
       break;
   }
-  const Dims own = layout_.dims_of(id);
-  Dims order;
-  for (uint32_t axis : dims)
-    if (std::ranges::find(own, axis) != own.end()) order.push_back(axis);
-  const bool is_unit = order.size() != own.size();
-  const std::string name = is_unit ? value(id) : turned(value(id), own, order, element);
-  return broadcast(name, is_unit ? own : order, dims, element);
+  const Dims order = layout_.ordered_as(id, dims);
+  return broadcast(turned(value(id), layout_.dims_of(id), order, element), order, dims, element);
 }
 
 NestWriter::Partial NestWriter::of_shape(const Partial& value, const std::vector<int64_t>& want,
@@ -348,7 +340,7 @@ NestWriter::Partial NestWriter::extended(const Partial& value) {
 
 NestWriter::Partial NestWriter::index(Expr e, const Dims& dims, int bits) {
   if (!layout_.moves(e)) {
-    const Expr first = layout_.at_first(program_.cx(), e);
+    const Expr first = tile::npu::at_first(program_.cx(), nest_, e);
     const int own = out_.bits_of(first);
     if (own <= bits) return {out_.scalar(first, bits), {}};
     const std::string text = fmt::format("arith.trunci {} : i64 to i32", out_.scalar(first, 64));
@@ -397,7 +389,7 @@ NestWriter::Partial NestWriter::index(Expr e, const Dims& dims, int bits) {
 
 std::string NestWriter::predicate(Expr e, const Dims& dims) {
   if (!layout_.moves(e)) {
-    const Expr first = layout_.at_first(program_.cx(), e);
+    const Expr first = tile::npu::at_first(program_.cx(), nest_, e);
     return full({out_.scalar(first, 1), {}}, dims, "i1");
   }
   static constexpr std::array kNames = {"arith.cmpi eq", "arith.cmpi ne", "arith.cmpi slt", "arith.cmpi sge"};

@@ -148,6 +148,9 @@ Expr vector_cores(sym::Context& cx);
 Expr program_id(sym::Context& cx);
 // A scalar value as part of an expression.
 Expr scalar_symbol(sym::Context& cx, BlockId value);
+BlockId value_of_scalar(Expr symbol);
+// `e` at the first point of every block: over loop variables, arguments and scalar values.
+Expr at_first(sym::Context& cx, const BlockNest& nest, Expr e);
 
 // Elements of a block, and its dimensions.
 std::vector<int64_t> shape_of(const BlockNest& nest, AxisSet axes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "loop/walk.h"
 #include "support/check.h"
 
 namespace jumar::tile::npu {
@@ -54,6 +55,15 @@ bool computes_floats(BlockOp op) {
 Expr vector_cores(sym::Context& cx) { return cx.symbol(sym::SymbolKind::kSize, "vector_cores"); }
 Expr program_id(sym::Context& cx) { return cx.symbol(sym::SymbolKind::kAxis, "pid"); }
 Expr scalar_symbol(sym::Context& cx, BlockId value) { return cx.value(value.index()); }
+BlockId value_of_scalar(Expr symbol) { return BlockId(loop::value_of_symbol(symbol).index()); }
+
+Expr at_first(sym::Context& cx, const BlockNest& nest, Expr e) {
+  return cx.substituted(e, [&](Expr symbol) {
+    for (const BlockAxis& axis : nest.axes)
+      if (axis.symbol == symbol) return axis.first;
+    return Expr();
+  });
+}
 
 std::vector<int64_t> shape_of(const BlockNest& nest, AxisSet axes) {
   std::vector<int64_t> shape;
@@ -139,8 +149,7 @@ uint32_t BlockBuilder::level_of(Expr e) const {
   for (Expr symbol : sym::symbols_of(e)) {
     const auto found = symbol_levels_.find(symbol);
     if (found != symbol_levels_.end()) level = std::max(level, found->second);
-    if (symbol.is_symbol(sym::SymbolKind::kValue))
-      level = std::max(level, levels_[std::stoul(symbol.symbol_name().substr(1))]);
+    if (symbol.is_symbol(sym::SymbolKind::kValue)) level = std::max(level, level_of(value_of_scalar(symbol)));
   }
   return level;
 }
@@ -158,7 +167,9 @@ BlockId BlockBuilder::constant(DType dtype, loop::Constant value, AxisSet axes) 
   BlockInst inst;
   inst.kind = BlockKind::kConst;
   inst.constant = value;
-  return add(std::move(inst), {dtype, axes}, 0);
+  const BlockId result = add(std::move(inst), {dtype, axes}, 0);
+  constants_.emplace(result, value);
+  return result;
 }
 
 BlockId BlockBuilder::real(double value, DType dtype) {
@@ -194,11 +205,8 @@ BlockId BlockBuilder::broadcast(BlockId value, AxisSet axes) {
   if (from.axes == axes) return value;
   CHECK((from.axes & ~unit_ & ~axes) == 0, "axes {:#x} don't hold {:#x}", axes, from.axes);
   // A constant has any shape from the beginning.
-  for (const BlockNode& node : nest_.body) {
-    const auto* inst = std::get_if<BlockInst>(&node);
-    if (inst && inst->result == value && inst->kind == BlockKind::kConst)
-      return constant(from.dtype, loop::Constant(inst->constant), axes);
-  }
+  if (const auto known = constants_.find(value); known != constants_.end())
+    return constant(from.dtype, known->second, axes);
   BlockInst inst;
   inst.kind = BlockKind::kBroadcast;
   inst.operands = {value};

@@ -82,6 +82,7 @@ class BlockBuilder {
   std::vector<std::unique_ptr<BlockLoop>> open_;
   std::unordered_map<BlockId, BlockId> results_;  // of carried values, by the value inside
   std::map<std::string, BlockId> known_;
+  std::unordered_map<BlockId, loop::Constant> constants_;
 };
 
 }  // namespace jumar::tile::npu

@@ -77,12 +77,12 @@ bool NestLayout::moves(Expr e) const {
   return std::ranges::any_of(sym::symbols_of(e), [&](Expr symbol) { return is_axis(symbol); });
 }
 
-Expr NestLayout::at_first(sym::Context& cx, Expr e) const {
-  return cx.substituted(e, [&](Expr symbol) {
-    for (const BlockAxis& axis : nest_.axes)
-      if (axis.symbol == symbol) return axis.first;
-    return Expr();
-  });
+Dims NestLayout::ordered_as(BlockId id, const Dims& dims) const {
+  const Dims own = dims_of(id);
+  Dims order;
+  for (uint32_t axis : dims)
+    if (std::ranges::find(own, axis) != own.end()) order.push_back(axis);
+  return order.size() == own.size() ? order : own;
 }
 
 int NestLayout::distance_bits(const Access& access) const {

@@ -45,6 +45,9 @@ class NestLayout {
   // The dimensions of an access to a block of these axes, in memory order. Axes of an index or a mask that
   // have no stride of their own come first, in their order.
   Dims memory_dims(const Access& access, AxisSet axes) const;
+  // A value's dimensions in the order that they have in `dims`; as they are where `dims` lacks the axis of
+  // one element.
+  Dims ordered_as(BlockId id, const Dims& dims) const;
   // Where dimensions `from` go in `to`, which holds them in the same order.
   Spread spread(const Dims& from, const Dims& to) const;
 
@@ -58,8 +61,6 @@ class NestLayout {
   bool moves(Expr e) const;
   // The axis of this symbol that is a dimension of blocks.
   bool is_axis(Expr symbol) const;
-  // An expression that does not move, over loop variables, arguments and scalar values.
-  Expr at_first(sym::Context& cx, Expr e) const;
   // Bits in which the distance of elements of a block from its first one is computed.
   int distance_bits(const Access& access) const;
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "loop/walk.h"
 #include "tile/axes.h"
 
 namespace jumar::tile::npu {
@@ -15,11 +16,6 @@ using loop::Inst;
 namespace {
 
 constexpr AxisSet kNoAxes = 0;
-
-// The value that a symbol stands for.
-loop::ValueId value_of_symbol(Expr symbol) {
-  return loop::ValueId(static_cast<uint32_t>(std::stoul(symbol.symbol_name().substr(1))));
-}
 
 std::vector<Expr> summands_of(Expr e) {
   if (e.op() != sym::Op::kAdd) return {e};
@@ -48,7 +44,7 @@ Expr AccessLowering::resolved(Expr e, const Values& values) {
   bool ok = true;
   const Expr result = cx_.substituted(e, [&](Expr symbol) {
     if (!symbol.is_symbol(sym::SymbolKind::kValue)) return Expr();
-    const BlockId value = values.at(value_of_symbol(symbol)).value;
+    const BlockId value = values.at(loop::value_of_symbol(symbol)).value;
     if (b_.type(value).axes != kNoAxes) {
       ok = false;
       return Expr();
@@ -59,12 +55,17 @@ Expr AccessLowering::resolved(Expr e, const Values& values) {
   return ok ? result : Expr();
 }
 
-Expr AccessLowering::from_first(Expr e) const {
-  return cx_.substituted(e, [&](Expr symbol) {
-    for (const BlockAxis& axis : b_.nest().axes)
-      if (axis.symbol == symbol) return axis.first;
-    return Expr();
-  });
+Expr AccessLowering::from_first(Expr e) const { return at_first(cx_, b_.nest(), e); }
+
+// An expression of axes, arguments and scalar values, in 32 bits where it fits.
+BlockId AccessLowering::places(Expr plain) {
+  sym::Facts facts = kernel_.facts;
+  for (const BlockAxis& axis : b_.nest().axes) facts.set_extent(axis.symbol, axis.extent);
+  const sym::Range range = sym::bounds(plain, facts);
+  const bool fits = range.lo >= INT32_MIN && range.hi <= INT32_MAX;
+  const BlockId value = b_.index(plain, fits ? DType::kI32 : DType::kI64);
+  scalars_.set_range(value, range);
+  return value;
 }
 
 BlockId AccessLowering::index(Expr e, DType dtype, const Values& values) {
@@ -73,15 +74,7 @@ BlockId AccessLowering::index(Expr e, DType dtype, const Values& values) {
   access.offset = cx_.constant(0);
   const Expr lifted = arguments_.lifted(e);
   const Expr plain = resolved(lifted, values);
-  if (plain) {
-    sym::Facts facts = kernel_.facts;
-    for (const BlockAxis& axis : b_.nest().axes) facts.set_extent(axis.symbol, axis.extent);
-    const sym::Range range = sym::bounds(plain, facts);
-    const bool fits = range.lo >= INT32_MIN && range.hi <= INT32_MAX;
-    const BlockId value = b_.index(plain, fits ? DType::kI32 : DType::kI64);
-    scalars_.set_range(value, range);
-    return value;
-  }
+  if (plain) return places(plain);
   for (Expr term : summands_of(lifted))
     if (!add_index(term, values, access)) return {};
   return access.index;
@@ -117,15 +110,11 @@ bool AccessLowering::add_index(Expr term, const Values& values, Access& out) {
   Expr factor = cx_.constant(1);
   const Expr plain = resolved(term, values);
   if (plain) {
-    sym::Facts facts = kernel_.facts;
-    for (const BlockAxis& axis : b_.nest().axes) facts.set_extent(axis.symbol, axis.extent);
-    const sym::Range range = sym::bounds(plain, facts);
-    block = b_.index(plain, range.lo >= INT32_MIN && range.hi <= INT32_MAX ? DType::kI32 : DType::kI64);
-    scalars_.set_range(block, range);
+    block = places(plain);
   } else {
     for (Expr symbol : sym::symbols_of(term)) {
       if (!symbol.is_symbol(sym::SymbolKind::kValue)) continue;
-      const BlockId value = values.at(value_of_symbol(symbol)).value;
+      const BlockId value = values.at(loop::value_of_symbol(symbol)).value;
       if (b_.type(value).axes == kNoAxes) continue;
       const std::optional<sym::Linear> linear = sym::linear_in(cx_, term, symbol);
       if (!linear || !linear->rest.is_const(0))
@@ -277,18 +266,11 @@ BlockId AccessLowering::load(const Inst& inst, const Values& values, bool pinned
   if (dtype == DType::kI64 || dtype == DType::kI32 || ir::is_float(dtype)) return raw;
   const BlockId held =
       b_.convert(ir::is_unsigned(dtype) ? BlockOp::kExtUI : BlockOp::kExtSI, raw, DType::kI32);
-  const int64_t bits = 8 * ir::dtype_bytes(dtype);
-  if (ir::is_unsigned(dtype))
-    scalars_.set_range(held, {0, (int64_t{1} << bits) - 1});
-  else
-    scalars_.set_range(held, {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1});
+  scalars_.set_range(held, range_of_type(dtype));
   return held;
 }
 
-bool AccessLowering::store(const Inst& inst, const ScalarLowering::Typed& typed, const Values& values,
-                           const loop::Nest& nest, const loop::Stage& stage) {
-  (void)nest;
-  (void)stage;
+bool AccessLowering::store(const Inst& inst, const ScalarLowering::Typed& typed, const Values& values) {
   BlockId value = typed.value;
   if (!value) return refuse("a store of nothing");
   const DType dtype = program_.buffers[inst.buffer].type.dtype;

@@ -32,8 +32,7 @@ class AccessLowering {
   BlockId index(Expr e, ir::DType dtype, const Values& values);
   // `pinned`: the nest stores to the buffer, so the load must stay where it is.
   BlockId load(const loop::Inst& inst, const Values& values, bool pinned);
-  bool store(const loop::Inst& inst, const ScalarLowering::Typed& value, const Values& values,
-             const loop::Nest& nest, const loop::Stage& stage);
+  bool store(const loop::Inst& inst, const ScalarLowering::Typed& value, const Values& values);
   const std::string& refusal() const { return refusal_; }
 
  private:
@@ -45,6 +44,7 @@ class AccessLowering {
   BlockId mask_of(Expr predicate, const Values& values);
   AxisSet axes_of(const Access& access) const;
   Expr from_first(Expr e) const;
+  BlockId places(Expr plain);
   void fill(Access& access, AxisSet axes);
   bool refuse(std::string why) {
     if (refusal_.empty()) refusal_ = std::move(why);

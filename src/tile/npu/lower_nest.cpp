@@ -53,8 +53,8 @@ class NestLowering {
   bool lower_line(const loop::Stage& stage, const loop::Stage::Line& line);
   BlockId value_of(const Inst& inst, const loop::Stage& stage);
   BlockId op_of(const Inst& inst);
-  BlockId load_of(const Inst& inst, const loop::Stage& stage);
-  bool store(const Inst& inst, const loop::Stage& stage);
+  BlockId load_of(const Inst& inst);
+  bool store(const Inst& inst);
   BlockId wrapped(const Inst& inst);
   BlockId reduced(const Inst& inst, const loop::Stage& stage);
   BlockId folded(loop::ReduceKind kind, BlockId value, const loop::Stage& stage);
@@ -246,7 +246,7 @@ bool NestLowering::lower(const loop::Stage& stage) {
 
 bool NestLowering::lower_line(const loop::Stage& stage, const loop::Stage::Line& line) {
   const Inst& inst = line.inst;
-  if (inst.kind == InstKind::kStore) return store(inst, stage);
+  if (inst.kind == InstKind::kStore) return store(inst);
   if (inst.kind == InstKind::kStoreLocal) {
     if (builder_.open_loops() > stage_level_) return refuse("memory of a point in a loop").valid();
     const ScalarLowering::Typed value = values_.at(inst.operands[0]);
@@ -280,7 +280,7 @@ BlockId NestLowering::value_of(const Inst& inst, const loop::Stage& stage) {
     case InstKind::kOp:
       return op_of(inst);
     case InstKind::kLoad:
-      return load_of(inst, stage);
+      return load_of(inst);
     case InstKind::kLoadLocal:
       for (size_t k = stored_.size(); k-- > 0;)
         if (stored_[k].local == inst.local && stored_[k].address == inst.address) return stored_[k].value;
@@ -304,7 +304,7 @@ BlockId NestLowering::op_of(const Inst& inst) {
   return scalars_.lowered(inst.op, operands, inst.type);
 }
 
-BlockId NestLowering::load_of(const Inst& inst, const loop::Stage& stage) {
+BlockId NestLowering::load_of(const Inst& inst) {
   const bool stored = is_stored_here(inst.buffer);
   if (stored && !inst.guard) {
     for (size_t k = stored_.size(); k-- > 0;) {
@@ -312,13 +312,12 @@ BlockId NestLowering::load_of(const Inst& inst, const loop::Stage& stage) {
       if (stored_[k].address == inst.address) return stored_[k].value;
     }
   }
-  (void)stage;
   return accesses_.load(inst, values_, stored);
 }
 
-bool NestLowering::store(const Inst& inst, const loop::Stage& stage) {
+bool NestLowering::store(const Inst& inst) {
   const ScalarLowering::Typed value = values_.at(inst.operands[0]);
-  if (!accesses_.store(inst, value, values_, nest_, stage)) {
+  if (!accesses_.store(inst, value, values_)) {
     refuse(accesses_.refusal());
     return false;
   }

@@ -17,14 +17,6 @@ constexpr Range kI32 = {INT32_MIN, INT32_MAX};
 
 bool fits(Range inner, Range outer) { return outer.lo <= inner.lo && inner.hi <= outer.hi; }
 
-// What a value of the type can be.
-Range range_of_type(DType dtype) {
-  if (dtype == DType::kI64 || !ir::is_integer(dtype)) return Range{};
-  const int64_t bits = 8 * ir::dtype_bytes(dtype);
-  if (ir::is_unsigned(dtype)) return {0, (int64_t{1} << bits) - 1};
-  return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
-}
-
 bool is_narrow(DType dtype) { return ir::is_integer(dtype) && ir::dtype_bytes(dtype) < 4; }
 bool is_held(DType dtype) {
   return ir::is_bool(dtype) || (ir::is_float(dtype) && dtype != DType::kF64) || is_narrow(dtype) ||
@@ -77,6 +69,13 @@ Range range_after(ScalarOp op, Range a, Range b) {
 }
 
 }  // namespace
+
+Range range_of_type(DType dtype) {
+  if (dtype == DType::kI64 || !ir::is_integer(dtype)) return Range{};
+  const int64_t bits = 8 * ir::dtype_bytes(dtype);
+  if (ir::is_unsigned(dtype)) return {0, (int64_t{1} << bits) - 1};
+  return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
+}
 
 BlockId ScalarLowering::refuse(std::string why) {
   refusal_ = std::move(why);

@@ -10,6 +10,9 @@
 
 namespace jumar::tile::npu {
 
+// What a value of an integer type can be; everything for i64 and other types.
+sym::Range range_of_type(ir::DType dtype);
+
 // Composes operators that vector units lack of those that they have. Booleans are i1. Integers below 32 bits
 // are computed in 32 bits and wrapped. i64 values that are known to fit are held in 32 bits: they have a
 // range.

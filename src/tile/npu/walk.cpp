@@ -23,8 +23,7 @@ void note_loops(const Region& region, std::vector<BlockId>& roots,
 void add_scalars(Expr e, std::vector<BlockId>& out) {
   if (!e) return;
   for (Expr symbol : sym::symbols_of(e))
-    if (symbol.is_symbol(sym::SymbolKind::kValue))
-      out.push_back(BlockId(static_cast<uint32_t>(std::stoul(symbol.symbol_name().substr(1)))));
+    if (symbol.is_symbol(sym::SymbolKind::kValue)) out.push_back(value_of_scalar(symbol));
 }
 
 }  // namespace
