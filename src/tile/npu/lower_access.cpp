@@ -68,7 +68,7 @@ Expr AccessLowering::from_first(Expr e) const {
 }
 
 BlockId AccessLowering::index(Expr e, DType dtype, const Values& values) {
-  if (ir::is_bool(dtype)) return mask_of(arguments_.lifted(e), values);
+  if (ir::is_bool(dtype)) return mask_of(arguments_.lifted(narrowed(e)), values);
   Access access;
   access.offset = cx_.constant(0);
   const Expr lifted = arguments_.lifted(e);
@@ -85,6 +85,31 @@ BlockId AccessLowering::index(Expr e, DType dtype, const Values& values) {
   for (Expr term : summands_of(lifted))
     if (!add_index(term, values, access)) return {};
   return access.index;
+}
+
+// A size is compared with points of axes, which fit 32 bits: beyond them it may as well be the greatest
+// number.
+Expr AccessLowering::narrowed(Expr predicate) const {
+  const sym::Op op = predicate.op();
+  std::vector<Expr> operands(predicate.operands().begin(), predicate.operands().end());
+  if (op == sym::Op::kAnd || op == sym::Op::kOr || op == sym::Op::kNot) {
+    for (Expr& operand : operands) operand = narrowed(operand);
+    return cx_.make(op, operands);
+  }
+  if (operands.size() != 2) return predicate;
+  sym::Facts facts = arguments_.size_facts();
+  for (const BlockAxis& axis : b_.nest().axes) facts.set_range(axis.symbol, kernel_.facts.range(axis.symbol));
+  for (size_t k = 0; k < 2; ++k) {
+    const std::vector<Expr> symbols = sym::symbols_of(operands[k]);
+    const bool is_size =
+        std::ranges::all_of(symbols, [](Expr s) { return s.is_symbol(sym::SymbolKind::kSize); });
+    const sym::Range other = sym::bounds(operands[1 - k], facts);
+    const sym::Range range = sym::bounds(operands[k], facts);
+    const bool fits = range.lo >= INT32_MIN && range.hi <= INT32_MAX;
+    if (fits || !is_size || other.lo <= INT32_MIN || other.hi >= INT32_MAX) continue;
+    operands[k] = cx_.min(cx_.max(operands[k], cx_.constant(INT32_MIN)), cx_.constant(INT32_MAX));
+  }
+  return cx_.make(op, operands);
 }
 
 BlockId AccessLowering::mask_of(Expr predicate, const Values& values) {
@@ -215,7 +240,7 @@ bool AccessLowering::add_masks(Expr guard, const Values& values, Access& out) {
     masks.push_back(b_.index(cx_.lt(axis.symbol, axis.extent), DType::kBool));
   }
   if (guard) {
-    const BlockId mask = mask_of(arguments_.lifted(guard), values);
+    const BlockId mask = mask_of(arguments_.lifted(narrowed(guard)), values);
     if (!mask) return false;
     masks.push_back(mask);
   }
