@@ -1,16 +1,19 @@
 """The numbers of the Ascend targets, in one run: does every kernel compile, how well is it cut, are its values right.
 
-    python bench/ascend.py [--share] [--targets Ascend910B1,Ascend950PR_9589] [--parts operators,casts,graphs,models,sizes]
-                           [--only PATTERN] [--json out.json] [--cache DIR] [--toolchain DIR] [--costmodel]
+    python bench/ascend.py [--share] [--targets Ascend910B1,Ascend950PR_9589]
+                           [--parts operators,casts,graphs,models,sizes] [--only PATTERN] [--json out.json]
+                           [--cache DIR] [--toolchain DIR] [--costmodel]
 
 Needs no device: kernels go through the toolchain up to the device's linker and run in the simulator; their bytes and
-instructions are counted in the optimized HIVM. The operator list and the graphs that
-another system's kernels are known for are in tests/ascend_cases.py, the models in tests/models.py, the operators that may be called those of tests/ascend_called.json. `--share` is the fixed part that
-CI runs: some operators, casts and sizes, one model. Results of the toolchain are kept in --cache (default: Jumar's own),
-which makes a second run short; compile times of the toolchain are those of the run that made them. `--costmodel`
-compiles all candidates of each kernel and compares the model's order with that of the HIVM's times.
+instructions are counted in the optimized HIVM. The operator list and the graphs that another system's kernels are
+known for are in tests/ascend_cases.py, the models in tests/models.py, the operators that may be called those of
+tests/ascend_called.json. `--share` is the fixed part that CI runs: some operators, casts and sizes, one model. Results
+of the toolchain are kept in --cache (default: Jumar's own), which makes a second run short; compile times of the
+toolchain are those of the run that made them. `--costmodel` compiles all candidates of each kernel and compares the
+model's order with that of the HIVM's times.
 
-The exit code is 1 where a number misses its target. Every miss is listed, with the case and the kernel.
+The exit code is 1 where a number other than a time misses its target. Every miss is listed, with the case and the
+kernel.
 """
 
 from __future__ import annotations
@@ -461,7 +464,9 @@ def main() -> int:
         written = {target: {**vars(results), "numbers": [vars(n) for n in all_numbers[target]]}
                    for target, results in all_results.items()}
         Path(arguments.json).write_text(json.dumps(written, indent=1) + "\n")
-    return 0 if all(number.is_met for list_ in all_numbers.values() for number in list_) else 1
+    # Times depend on what else the machine does: they are told, and fail nothing.
+    counted = [n for list_ in all_numbers.values() for n in list_ if " ms" not in n.name]
+    return 0 if all(number.is_met for number in counted) else 1
 
 
 if __name__ == "__main__":

@@ -99,7 +99,7 @@ Text joined(const std::vector<Text>& parts, const char* op, Binding binding) {
 }
 
 Text sum_of(std::vector<Text> terms) {
-  std::ranges::stable_partition(terms, [](const Text& term) { return !is_number(term.text); });
+  std::stable_partition(terms.begin(), terms.end(), [](const Text& term) { return !is_number(term.text); });
   std::string all;
   for (const Text& term : terms) {
     const std::string next = within(term, Binding::kSum);
@@ -125,7 +125,7 @@ SourceWriter::SourceWriter(const sym::Facts& facts) : facts_(facts) {
 }
 
 void SourceWriter::line(const std::string& text) {
-  body_.append(static_cast<size_t>(4 * indent_), ' ');
+  body_.append(4 * static_cast<size_t>(indent_), ' ');
   body_ += text;
   body_ += '\n';
 }

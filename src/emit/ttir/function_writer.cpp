@@ -50,7 +50,7 @@ std::string FunctionWriter::define(const std::string& text) {
 }
 
 void FunctionWriter::line(const std::string& text) {
-  body_.append(static_cast<size_t>(2 * indent_), ' ');
+  body_.append(2 * static_cast<size_t>(indent_), ' ');
   body_ += text;
   body_ += '\n';
 }

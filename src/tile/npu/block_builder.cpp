@@ -230,8 +230,9 @@ BlockId BlockBuilder::convert(BlockOp op, BlockId a, DType to) {
   inst.op = op;
   AxisSet axes = type(a).axes;
   if (axes == 0 && (ir::is_float(type(a).dtype) || ir::is_float(to))) axes = unit_;
-  inst.operands = {broadcast(a, axes)};
-  return add(std::move(inst), {to, axes}, level_of(inst.operands[0]));
+  const BlockId operand = broadcast(a, axes);
+  inst.operands = {operand};
+  return add(std::move(inst), {to, axes}, level_of(operand));
 }
 
 BlockId BlockBuilder::reduce(loop::ReduceKind kind, BlockId value, uint32_t axis) {
