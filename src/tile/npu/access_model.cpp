@@ -1,6 +1,7 @@
 #include "tile/npu/access_model.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -57,6 +58,11 @@ class Reader {
     order();
     out_.loop_choices = {0};
     add_loop_choice();
+    for (AccessShape& access : out_.accesses) {
+      for (size_t k = 0; k < access.strides.size(); ++k)
+        if (access.strides[k] != 0) access.by_stride.push_back(k);
+      std::ranges::stable_sort(access.by_stride, {}, [&](size_t k) { return std::abs(access.strides[k]); });
+    }
     int64_t least = 4;
     for (const AccessShape& access : out_.accesses) least = std::min(least, access.element_bytes);
     // Two blocks of it at least: what is read or made, and what is written.
@@ -251,8 +257,7 @@ class Cost {
  public:
   Cost(const NestShape& shape, const std::vector<int64_t>& sizes, uint32_t looped, const NpuModel& model)
       : shape_(shape), sizes_(sizes), model_(model), looped_(looped) {
-    for (size_t k = 0; k < sizes.size(); ++k)
-      blocks_.push_back((shape.axes[k].extent + sizes[k] - 1) / sizes[k]);
+    for (size_t k = 0; k < sizes.size(); ++k) blocks_[k] = (shape.axes[k].extent + sizes[k] - 1) / sizes[k];
   }
 
   double us() {
@@ -269,8 +274,8 @@ class Cost {
     const double rounds = std::ceil(tasks / static_cast<double>(model_.vector_cores));
     for (const AccessShape& access : shape_.accesses) add(access, rounds);
     for (const StageShape& stage : shape_.stages) add(stage, rounds * loops);
-    const double busiest = std::max({spent_.read_us, spent_.write_us, spent_.vector_us}) + spent_.other_us +
-                           model_.start_us;
+    const double busiest =
+        std::max({spent_.read_us, spent_.write_us, spent_.vector_us}) + spent_.other_us + model_.start_us;
     // The other cores move about as much.
     const double cores = std::min(tasks, static_cast<double>(model_.vector_cores));
     // What waiting for memory hides counts a little: so that the least work wins where it decides nothing.
@@ -286,8 +291,8 @@ class Cost {
     double times = 1;
     bool moves_with_task = access.is_store;
     bool moves_with_loop = access.is_store;
-    for (size_t k = 0; k < sizes_.size(); ++k) {
-      if (access.strides[k] == 0 || blocks_[k] == 1) continue;
+    for (const size_t k : access.by_stride) {
+      if (blocks_[k] == 1) continue;
       if (shape_.axes[k].is_inner) {
         if (shape_.stages[access.stage].inner[k]) times *= static_cast<double>(blocks_[k]);
       } else if (in_tasks(k)) {
@@ -308,34 +313,31 @@ class Cost {
     const double times = times_of(access, rounds);
     int64_t elements = 1;
     int64_t gathered = 1;  // elements or rows that have an address of their own
-    std::vector<std::pair<int64_t, size_t>> by_stride;
-    for (size_t k = 0; k < sizes_.size(); ++k) {
-      if (access.strides[k] == 0) continue;
+    for (const size_t k : access.by_stride) {
       elements *= std::min(sizes_[k], shape_.axes[k].extent);
       if (access.gathers >> k & 1) gathered *= std::min(sizes_[k], shape_.axes[k].extent);
-      by_stride.emplace_back(std::abs(access.strides[k]), k);
     }
     const auto count = static_cast<double>(elements);
     spent_.bytes += times * count * static_cast<double>(access.element_bytes);
     if (gathered > 1) {
-      const double each = gathered == elements ? model_.memory_scalar_us : model_.transfer_us + model_.sync_us;
+      const double each =
+          gathered == elements ? model_.memory_scalar_us : model_.transfer_us + model_.sync_us;
       spent_.other_us += times * static_cast<double>(gathered) * (each + model_.scalar_us);
     }
-    std::ranges::sort(by_stride);
-    const int64_t rows = elements / run_of(by_stride);
+    const int64_t rows = elements / run_of(access);
     const double bytes = std::max(count * static_cast<double>(access.element_bytes),
                                   static_cast<double>(rows) * model_.burst_bytes);
     const double us = times * (model_.transfer_us + bytes / model_.core_bytes_per_us);
     (access.is_store ? spent_.write_us : spent_.read_us) += us;
     spent_.other_us += times * 2 * model_.sync_us;
-    add_turns(by_stride, times * count);
+    add_turns(access, times * count);
   }
 
   // Elements that lie together in memory.
-  int64_t run_of(const std::vector<std::pair<int64_t, size_t>>& by_stride) const {
+  int64_t run_of(const AccessShape& access) const {
     int64_t run = 1;
-    for (const auto& [stride, k] : by_stride) {
-      if (stride != run) break;
+    for (const size_t k : access.by_stride) {
+      if (std::abs(access.strides[k]) != run) break;
       run *= std::min(sizes_[k], shape_.axes[k].extent);
       if (blocks_[k] != 1) break;
     }
@@ -343,9 +345,9 @@ class Cost {
   }
 
   // Turning a block costs about four instructions for each vector of it.
-  void add_turns(const std::vector<std::pair<int64_t, size_t>>& by_stride, double elements) {
+  void add_turns(const AccessShape& access, double elements) {
     size_t last = sizes_.size();
-    for (const auto& [stride, k] : by_stride) {
+    for (const size_t k : access.by_stride) {
       if (sizes_[k] == 1) continue;
       if (last != sizes_.size() && k > last)
         spent_.vector_us += elements * 4 / static_cast<double>(model_.vector_bytes) * 4 * model_.vector_us;
@@ -389,7 +391,7 @@ class Cost {
   const std::vector<int64_t>& sizes_;
   const NpuModel& model_;
   uint32_t looped_;
-  std::vector<int64_t> blocks_;
+  std::array<int64_t, 32> blocks_;  // an AxisSet has no more
   bool any_looped_ = false;
   Spent spent_;
 };

@@ -35,7 +35,7 @@ struct NpuModel {
   double round_us = 0.01;         // of a round of a loop
   double scalar_us = 0.03;        // of an element on chip that is handled by itself
   double memory_scalar_us = 0.5;  // of an element in memory that is handled by itself
-  double start_us = 1.5;                 // before a core works, and after its last store
+  double start_us = 1.5;          // before a core works, and after its last store
 };
 
 struct Candidate {
