@@ -44,7 +44,7 @@ TARGETS = ("Ascend910B1", "Ascend950PR_9589")
 PARTS = ("operators", "casts", "graphs", "models", "sizes")
 SHARE_MODELS = ("bert",)
 SHARE_GRAPHS = ("layer_norm", "rotary", "encoder_layer")
-SHARE_SIZED = ("gelu", "softmax", "sum_0", "transpose")
+SHARE_SIZED = ("gelu", "softmax", "sum_0", "transpose", "cat_pad")
 # Of one element, relative to 1 + |value|; f16 and bf16 are compared with what f32 gives for the same inputs.
 TOLERANCES = {torch.float32: 1e-5, torch.float16: 1e-3, torch.bfloat16: 1.6e-2}
 MODEL_TOLERANCE = 1e-4  # many layers, and products by another library

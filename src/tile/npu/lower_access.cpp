@@ -250,11 +250,15 @@ bool AccessLowering::add_masks(Expr guard, const Values& values, Access& out) {
   return true;
 }
 
-// A load through indices goes to memory for the whole block, whatever the mask says. So no element may have
-// an address outside: along an axis that the last block reaches beyond it stays at the last point, and where
-// a guard is false the address is that of the first element.
+// A load through indices, or of one element, goes to memory for the whole block, whatever the mask says. So
+// no element may have an address outside: along an axis that the last block reaches beyond it stays at the
+// last point, and where a guard is false the address is that of the first element.
 bool AccessLowering::keep_inside(bool has_guard, const Values& values, Access& out) {
-  if (!out.index || !out.mask) return true;
+  if (!out.mask) return true;
+  if (!out.index) {
+    if (has_guard && out.dims.empty()) out.offset = guarded(out.offset, out.mask);
+    return true;
+  }
   const std::vector<Access::Dim> dims = std::move(out.dims);
   out.dims.clear();
   for (const Access::Dim& dim : dims) {
@@ -272,6 +276,16 @@ bool AccessLowering::keep_inside(bool has_guard, const Values& values, Access& o
   out.offset = cx_.constant(0);
   out.index = b_.op(BlockOp::kSelect, out.mask, out.index, b_.integer(0, b_.type(out.index).dtype));
   return true;
+}
+
+// The offset of one element, or 0 where the mask is false.
+Expr AccessLowering::guarded(Expr offset, BlockId mask) {
+  const sym::Range range = sym::bounds(offset, kernel_.facts);
+  const DType dtype = range.lo >= INT32_MIN && range.hi <= INT32_MAX ? DType::kI32 : DType::kI64;
+  const BlockId value = b_.op(BlockOp::kSelect, mask, b_.index(offset, dtype), b_.integer(0, dtype));
+  const Expr symbol = scalar_symbol(cx_, value);
+  kernel_.facts.set_range(symbol, {std::min<int64_t>(range.lo, 0), std::max<int64_t>(range.hi, 0)});
+  return symbol;
 }
 
 BlockId AccessLowering::load(const Inst& inst, const Values& values, bool pinned) {
