@@ -160,7 +160,9 @@ void NestLowering::open_kept_loops() {
     number = sym::simplified(cx_, number, facts);
     rest = cx_.floordiv(rest, blocks);
     axis.first = cx_.mul(number, axis.size);
-    builder_.set_axis_level(axis.symbol, counted[j].blocks.is_const(1) ? 0 : builder_.level_of(number));
+    // The only task is one program's: the others would load for nothing what is put before the loop.
+    const uint32_t whole = out_.tasks.is_const(1) ? builder_.open_loops() : 0;
+    builder_.set_axis_level(axis.symbol, counted[j].blocks.is_const(1) ? whole : builder_.level_of(number));
   }
   for (const loop::Axis& kept : nest_.kept) {
     const uint32_t k = *position(kept.symbol);
