@@ -160,9 +160,7 @@ void NestLowering::open_kept_loops() {
     number = sym::simplified(cx_, number, facts);
     rest = cx_.floordiv(rest, blocks);
     axis.first = cx_.mul(number, axis.size);
-    // The only task is one program's: the others would load for nothing what is put before the loop.
-    const uint32_t whole = out_.tasks.is_const(1) ? builder_.open_loops() : 0;
-    builder_.set_axis_level(axis.symbol, counted[j].blocks.is_const(1) ? whole : builder_.level_of(number));
+    builder_.set_axis_level(axis.symbol, counted[j].blocks.is_const(1) ? 0 : builder_.level_of(number));
   }
   for (const loop::Axis& kept : nest_.kept) {
     const uint32_t k = *position(kept.symbol);
@@ -315,7 +313,9 @@ BlockId NestLowering::load_of(const Inst& inst, const loop::Stage& stage) {
     }
   }
   (void)stage;
-  return accesses_.load(inst, values_, stored);
+  // Of a nest beside others, the only task is one program's: all would load what is put before its loop.
+  const bool is_alone = out_.tasks.is_const(1) && !kernel_.nests.empty();
+  return accesses_.load(inst, values_, stored || is_alone);
 }
 
 bool NestLowering::store(const Inst& inst, const loop::Stage& stage) {
