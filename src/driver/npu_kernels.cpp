@@ -89,13 +89,19 @@ tile::npu::NpuModel npu_model(const target::Target& target) {
                         target.compiler_flags.end();
   model.multi_buffer = is_multi ? 2 : 1;
   model.vector_bytes = target.vector_bytes;
-  model.bytes_per_us = std::min(cost.gm_core_bytes_per_us.value,
-                                cost.gm_bytes_per_us.value / static_cast<double>(target.vector_cores));
-  model.transfer_us = cost.dma_latency_us.value;
+  // As costs_of has them for the time by HIVM.
+  model.core_bytes_per_us = cost.gm_core_bytes_per_us.value;
+  model.device_bytes_per_us = cost.gm_bytes_per_us.value;
+  model.burst_bytes = cost.gm_burst_bytes.value;
+  model.transfer_us = cost.dma_issue_us.value;
+  model.sync_us = cost.sync_us.value;
   model.instruction_us = cost.vector_issue_us.value;
   model.vector_us = cost.vector_repeat_us.value;
-  model.round_us = cost.loop_us.value + 2 * cost.sync_us.value;
+  model.barrier_us = cost.barrier_us.value;
+  model.round_us = cost.loop_us.value;
   model.scalar_us = cost.scalar_element_us.value;
+  model.memory_scalar_us = cost.dma_latency_us.value;
+  model.start_us = cost.program_us.value + 2 * cost.dma_latency_us.value;
   return model;
 }
 

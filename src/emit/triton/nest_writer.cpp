@@ -426,7 +426,11 @@ std::string NestWriter::pointers(const Access& access, const Dims& dims) {
   for (const Access::Dim& dim : access.dims) {
     // The range alone: the block's first element is in the offset.
     const Text range = axis_range(dim.axis, dims, bits);
-    steps.push_back(dim.stride.is_const(1) ? range : product_of({out_.scalar(dim.stride, bits), range}));
+    // The adapter takes a difference for what runs backwards, and no product with a negative number.
+    const bool is_backward = dim.stride.is_const() && dim.stride.const_value() < 0;
+    const sym::Expr stride = is_backward ? program_.cx().neg(dim.stride) : dim.stride;
+    const Text step = stride.is_const(1) ? range : product_of({out_.scalar(stride, bits), range});
+    steps.push_back(is_backward ? Text{"(0 - " + within(step, Binding::kProduct) + ")"} : step);
   }
   if (access.index) {
     Text index = in_order(access.index, dims);

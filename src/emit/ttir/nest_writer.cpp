@@ -420,8 +420,12 @@ std::string NestWriter::pointers(const Access& access, const Dims& dims) {
   for (const Access::Dim& dim : access.dims) {
     // The range alone: the block's first element is in the offset.
     Partial step = range(dim.axis, dims, bits);
-    if (!dim.stride.is_const(1))
-      step = combined("arith.muli", step, {out_.scalar(dim.stride, bits), {}}, bits);
+    // The adapter takes a difference for what runs backwards, and no product with a negative number.
+    sym::Context& cx = program_.cx();
+    const bool is_backward = dim.stride.is_const() && dim.stride.const_value() < 0;
+    const sym::Expr stride = is_backward ? cx.neg(dim.stride) : dim.stride;
+    if (!stride.is_const(1)) step = combined("arith.muli", step, {out_.scalar(stride, bits), {}}, bits);
+    if (is_backward) step = combined("arith.subi", {out_.scalar(cx.constant(0), bits), {}}, step, bits);
     moved = moved.name.empty() ? step : combined("arith.addi", moved, step, bits);
   }
   if (access.index) {

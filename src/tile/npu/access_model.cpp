@@ -1,6 +1,7 @@
 #include "tile/npu/access_model.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -57,6 +58,11 @@ class Reader {
     order();
     out_.loop_choices = {0};
     add_loop_choice();
+    for (AccessShape& access : out_.accesses) {
+      for (size_t k = 0; k < access.strides.size(); ++k)
+        if (access.strides[k] != 0) access.by_stride.push_back(k);
+      std::ranges::stable_sort(access.by_stride, {}, [&](size_t k) { return std::abs(access.strides[k]); });
+    }
     int64_t least = 4;
     for (const AccessShape& access : out_.accesses) least = std::min(least, access.element_bytes);
     // Two blocks of it at least: what is read or made, and what is written.
@@ -238,112 +244,156 @@ class Reader {
   std::vector<std::pair<loop::BufferId, Expr>> seen_;
 };
 
-struct Cost {
-  const NestShape& shape;
-  const std::vector<int64_t>& sizes;
-  const NpuModel& model;
-  std::vector<int64_t> blocks;
-  uint32_t looped;
+// What a core does. It reads, computes and writes at the same time; waiting and scalar work come on top.
+struct Spent {
+  double read_us = 0;
+  double write_us = 0;
+  double vector_us = 0;
+  double other_us = 0;
+  double bytes = 0;
+};
 
-  bool in_tasks(size_t k) const { return !shape.axes[k].is_inner && (looped >> k & 1) == 0; }
+class Cost {
+ public:
+  Cost(const NestShape& shape, const std::vector<int64_t>& sizes, uint32_t looped, const NpuModel& model)
+      : shape_(shape), sizes_(sizes), model_(model), looped_(looped) {
+    for (size_t k = 0; k < sizes.size(); ++k) blocks_[k] = (shape.axes[k].extent + sizes[k] - 1) / sizes[k];
+  }
 
-  double access_us(const AccessShape& access, double rounds, bool any_looped) const {
+  double us() {
+    double tasks = 1;
+    double loops = 1;
+    for (size_t k = 0; k < sizes_.size(); ++k) {
+      if (in_tasks(k))
+        tasks *= static_cast<double>(blocks_[k]);
+      else if (!shape_.axes[k].is_inner)
+        loops *= static_cast<double>(blocks_[k]);
+      else
+        any_looped_ = any_looped_ || blocks_[k] > 1;
+    }
+    const double rounds = std::ceil(tasks / static_cast<double>(model_.vector_cores));
+    for (const AccessShape& access : shape_.accesses) add(access, rounds);
+    for (const StageShape& stage : shape_.stages) add(stage, rounds * loops);
+    const double busiest =
+        std::max({spent_.read_us, spent_.write_us, spent_.vector_us}) + spent_.other_us + model_.start_us;
+    // The other cores move about as much.
+    const double cores = std::min(tasks, static_cast<double>(model_.vector_cores));
+    // What waiting for memory hides counts a little: so that the least work wins where it decides nothing.
+    constexpr double kHidden = 0.05;
+    return std::max(busiest, spent_.bytes * cores / model_.device_bytes_per_us) + kHidden * busiest;
+  }
+
+ private:
+  bool in_tasks(size_t k) const { return !shape_.axes[k].is_inner && (looped_ >> k & 1) == 0; }
+
+  // How often a core makes the access.
+  double times_of(const AccessShape& access, double rounds) const {
     double times = 1;
-    bool moves_with_task = false;
-    bool moves_with_loop = false;
-    int64_t elements = 1;
-    int64_t gathered = 1;
-    bool gathers = false;
-    std::vector<std::pair<int64_t, size_t>> by_stride;
-    for (size_t k = 0; k < sizes.size(); ++k) {
-      if (access.strides[k] == 0) continue;
-      elements *= sizes[k];
-      if (access.gathers >> k & 1) {
-        gathered *= sizes[k];
-        gathers = gathers || sizes[k] > 1;
-      }
-      by_stride.emplace_back(std::abs(access.strides[k]), k);
-      if (blocks[k] == 1) continue;
-      if (shape.axes[k].is_inner) {
-        if (shape.stages[access.stage].inner[k]) times *= static_cast<double>(blocks[k]);
+    bool moves_with_task = access.is_store;
+    bool moves_with_loop = access.is_store;
+    for (const size_t k : access.by_stride) {
+      if (blocks_[k] == 1) continue;
+      if (shape_.axes[k].is_inner) {
+        if (shape_.stages[access.stage].inner[k]) times *= static_cast<double>(blocks_[k]);
       } else if (in_tasks(k)) {
         moves_with_task = true;
       } else {
         moves_with_loop = true;
       }
     }
-    if (moves_with_task || access.is_store) times *= rounds;
-    if (moves_with_loop || access.is_store)
-      for (size_t k = 0; k < sizes.size(); ++k)
-        if (looped >> k & 1) times *= static_cast<double>(blocks[k]);
+    if (moves_with_task) times *= rounds;
+    for (size_t k = 0; moves_with_loop && k < sizes_.size(); ++k)
+      if (looped_ >> k & 1) times *= static_cast<double>(blocks_[k]);
+    return times;
+  }
+
+  void add(const AccessShape& access, double rounds) {
     // What an earlier stage has loaded is still there, unless stages loop.
-    if (!access.is_first && !any_looped) return 0;
-    if (gathers) return times * (model.transfer_us + static_cast<double>(elements) * model.scalar_us);
-    std::ranges::sort(by_stride);
-    int64_t run = 1;
-    for (const auto& [stride, k] : by_stride) {
-      if (stride != run) break;
-      run *= sizes[k];
-      if (blocks[k] != 1) break;
+    if (!access.is_first && !any_looped_) return;
+    const double times = times_of(access, rounds);
+    int64_t elements = 1;
+    int64_t gathered = 1;  // elements or rows that have an address of their own
+    for (const size_t k : access.by_stride) {
+      elements *= std::min(sizes_[k], shape_.axes[k].extent);
+      if (access.gathers >> k & 1) gathered *= std::min(sizes_[k], shape_.axes[k].extent);
     }
-    const int64_t rows = elements / run;
-    const auto bytes = static_cast<double>(rows * rounded_up(run * access.element_bytes, model.align_bytes));
-    double us = model.transfer_us + static_cast<double>(rows) * model.row_us + bytes / model.bytes_per_us;
-    // Turning a block costs about four instructions for each vector of it.
-    size_t last = sizes.size();
-    for (const auto& [stride, k] : by_stride) {
-      if (sizes[k] == 1) continue;
-      if (last != sizes.size() && k > last)
-        us +=
-            static_cast<double>(elements) * 4 / static_cast<double>(model.vector_bytes) * 4 * model.vector_us;
+    const auto count = static_cast<double>(elements);
+    spent_.bytes += times * count * static_cast<double>(access.element_bytes);
+    if (gathered > 1) {
+      const double each =
+          gathered == elements ? model_.memory_scalar_us : model_.transfer_us + model_.sync_us;
+      spent_.other_us += times * static_cast<double>(gathered) * (each + model_.scalar_us);
+    }
+    const int64_t rows = elements / run_of(access);
+    const double bytes = std::max(count * static_cast<double>(access.element_bytes),
+                                  static_cast<double>(rows) * model_.burst_bytes);
+    const double us = times * (model_.transfer_us + bytes / model_.core_bytes_per_us);
+    (access.is_store ? spent_.write_us : spent_.read_us) += us;
+    spent_.other_us += times * 2 * model_.sync_us;
+    add_turns(access, times * count);
+  }
+
+  // Elements that lie together in memory.
+  int64_t run_of(const AccessShape& access) const {
+    int64_t run = 1;
+    for (const size_t k : access.by_stride) {
+      if (std::abs(access.strides[k]) != run) break;
+      run *= std::min(sizes_[k], shape_.axes[k].extent);
+      if (blocks_[k] != 1) break;
+    }
+    return run;
+  }
+
+  // Turning a block costs about four instructions for each vector of it.
+  void add_turns(const AccessShape& access, double elements) {
+    size_t last = sizes_.size();
+    for (const size_t k : access.by_stride) {
+      if (sizes_[k] == 1) continue;
+      if (last != sizes_.size() && k > last)
+        spent_.vector_us += elements * 4 / static_cast<double>(model_.vector_bytes) * 4 * model_.vector_us;
       last = k;
     }
-    return times * us;
   }
 
-  double total() const {
-    double tasks = 1;
-    double loops = 1;
-    bool any_looped = false;
-    for (size_t k = 0; k < sizes.size(); ++k) {
-      if (in_tasks(k))
-        tasks *= static_cast<double>(blocks[k]);
-      else if (!shape.axes[k].is_inner)
-        loops *= static_cast<double>(blocks[k]);
-      else
-        any_looped = any_looped || blocks[k] > 1;
-    }
-    const double rounds = std::ceil(tasks / static_cast<double>(model.vector_cores));
-    double us = 0;
-    for (const AccessShape& access : shape.accesses) us += access_us(access, rounds, any_looped);
-    for (const StageShape& stage : shape.stages) us += stage_us(stage, rounds * loops);
-    return us;
-  }
-
-  double stage_us(const StageShape& stage, double times) const {
+  void add(const StageShape& stage, double times) {
     int64_t points = 1;
     bool is_exact = true;
+    bool is_looped = false;
     int64_t last = 1;
-    for (size_t k = 0; k < sizes.size(); ++k) {
-      const bool takes_part = !shape.axes[k].is_inner || stage.inner[k];
+    for (size_t k = 0; k < sizes_.size(); ++k) {
+      const bool takes_part = !shape_.axes[k].is_inner || stage.inner[k];
       if (!takes_part) continue;
-      points *= sizes[k];
-      if (sizes[k] > 1) last = sizes[k];
-      if (shape.axes[k].is_inner) {
-        times *= static_cast<double>(blocks[k]);
-        is_exact = is_exact && shape.axes[k].is_static && shape.axes[k].extent % sizes[k] == 0;
+      points *= sizes_[k];
+      if (sizes_[k] > 1) last = sizes_[k];
+      if (shape_.axes[k].is_inner) {
+        times *= static_cast<double>(blocks_[k]);
+        is_exact = is_exact && shape_.axes[k].is_static && shape_.axes[k].extent % sizes_[k] == 0;
+        is_looped = is_looped || blocks_[k] > 1;
       }
     }
-    const double operations = stage.operations + (is_exact ? 0 : 3.0 * stage.folds);
+    // A mask of what is inside is made of numbers, and a fold that goes on has to begin.
+    constexpr double kMask = 10;
+    constexpr double kBegin = 2;
+    const double operations = stage.operations + (is_exact || stage.folds == 0 ? 0 : kMask) +
+                              (is_looped ? kBegin * stage.folds : 0);
     // Rows that don't fill whole units of the alignment are done one by one.
-    const int64_t unit = model.align_bytes / 4;
+    const int64_t unit = model_.align_bytes / 4;
     const double instructions =
         last % unit == 0 || last == points ? 1 : static_cast<double>(points) / static_cast<double>(last);
     const double vectors =
-        std::ceil(static_cast<double>(points) * 4 / static_cast<double>(model.vector_bytes));
-    return times *
-           (model.round_us + operations * (instructions * model.instruction_us + vectors * model.vector_us));
+        std::ceil(static_cast<double>(points) * 4 / static_cast<double>(model_.vector_bytes));
+    spent_.vector_us +=
+        times * operations * (instructions * model_.instruction_us + vectors * model_.vector_us);
+    spent_.other_us += times * (model_.round_us + operations * model_.barrier_us);
   }
+
+  const NestShape& shape_;
+  const std::vector<int64_t>& sizes_;
+  const NpuModel& model_;
+  uint32_t looped_;
+  std::array<int64_t, 32> blocks_;  // an AxisSet has no more
+  bool any_looped_ = false;
+  Spent spent_;
 };
 
 }  // namespace
@@ -354,10 +404,7 @@ NestShape nest_shape(const loop::Program& program, const PreparedNest& nest, con
 
 double modelled_us(const NestShape& shape, const std::vector<int64_t>& sizes, uint32_t looped,
                    const NpuModel& model) {
-  Cost cost{shape, sizes, model, {}, looped};
-  for (size_t k = 0; k < sizes.size(); ++k)
-    cost.blocks.push_back((shape.axes[k].extent + sizes[k] - 1) / sizes[k]);
-  return cost.total();
+  return Cost(shape, sizes, looped, model).us();
 }
 
 }  // namespace jumar::tile::npu

@@ -21,7 +21,8 @@ struct AxisShape {
 };
 
 struct AccessShape {
-  std::vector<int64_t> strides;  // by axis, in elements; 0: not mentioned
+  std::vector<int64_t> strides;   // by axis, in elements; 0: not mentioned
+  std::vector<size_t> by_stride;  // the mentioned axes, the densest first
   int64_t element_bytes = 4;
   uint32_t stage = 0;
   uint32_t gathers = 0;  // axes along which every element has an address of its own, unless they are scalar

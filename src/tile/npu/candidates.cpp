@@ -60,8 +60,8 @@ class Search {
 
  private:
   struct Choice {
-    std::vector<int64_t> sizes;
-    uint32_t looped = 0;  // kept axes that tasks loop over
+    size_t first_size = 0;  // in all_sizes_
+    uint32_t looped = 0;    // kept axes that tasks loop over
     double us = 0;
     int64_t points = 0;
   };
@@ -79,6 +79,7 @@ class Search {
   std::vector<std::vector<int64_t>> options_;
   std::vector<int64_t> sizes_;
   std::vector<Choice> choices_;
+  std::vector<int64_t> all_sizes_;
   size_t misses_ = 0;
 };
 
@@ -119,7 +120,7 @@ std::vector<int64_t> Search::sizes_of(const AxisShape& axis) const {
   if (sizes.empty()) sizes.insert(std::min(axis.extent, unit));
   // A few dozen in all; the ends stay.
   std::vector<int64_t> list(sizes.begin(), sizes.end());
-  const size_t limit = options_.size() + 1 < shape_.axes.size() || shape_.axes.size() > 2 ? 14 : 40;
+  const size_t limit = shape_.axes.size() > 2 ? 14 : 40;
   while (list.size() > limit) {
     std::vector<int64_t> fewer;
     for (size_t k = 0; k < list.size(); ++k)
@@ -133,7 +134,8 @@ void Search::enumerate(size_t k, int64_t points) {
   if (choices_.size() >= kMostCombinations) return;
   if (k == shape_.axes.size()) {
     for (uint32_t looped : shape_.loop_choices) {
-      Choice choice{sizes_, looped, 0, points};
+      Choice choice{all_sizes_.size(), looped, 0, points};
+      all_sizes_.insert(all_sizes_.end(), sizes_.begin(), sizes_.end());
       choice.us = modelled_us(shape_, sizes_, looped, model_);
       choices_.push_back(std::move(choice));
     }
@@ -163,7 +165,7 @@ NestTiling Search::tiling_of(const Choice& choice) const {
     made.symbol = axis.symbol;
     made.extent = axis.expr;
     made.is_inner = axis.is_inner;
-    made.size = choice.sizes[k];
+    made.size = all_sizes_[choice.first_size + k];
     made.is_scalar =
         made.size == 1 && (axis.must_be_scalar || !(has_inner && !axis.is_inner && last_kept(k)));
     made.in_tasks = !axis.is_inner && (choice.looped >> k & 1) == 0;
@@ -184,9 +186,12 @@ std::optional<std::string> Search::measure(Candidate& candidate) const {
 // Every axis as small as it can be.
 void Search::add_smallest(std::vector<Candidate>& out, std::string& reason) {
   Choice choice;
-  for (const std::vector<int64_t>& options : options_) choice.sizes.push_back(options.front());
+  sizes_.clear();
+  for (const std::vector<int64_t>& options : options_) sizes_.push_back(options.front());
+  choice.first_size = all_sizes_.size();
+  all_sizes_.insert(all_sizes_.end(), sizes_.begin(), sizes_.end());
   Candidate candidate{tiling_of(choice), 0, 0};
-  candidate.us = modelled_us(shape_, choice.sizes, 0, model_);
+  candidate.us = modelled_us(shape_, sizes_, 0, model_);
   const std::optional<std::string> refusal = measure(candidate);
   if (refusal)
     reason = *refusal;

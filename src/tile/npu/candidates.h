@@ -22,15 +22,20 @@ struct NpuModel {
   int64_t vector_cores = 48;
   int64_t buffer_bytes = 192 * 1024;  // of one vector core
   int64_t align_bytes = 32;
-  int64_t multi_buffer = 2;      // memory.h
-  int64_t vector_bytes = 256;    // that one instruction of a vector unit does at once
-  double bytes_per_us = 30000;   // that one core moves from or to global memory
-  double transfer_us = 0.5;      // before the first byte of a transfer arrives
-  double row_us = 0.01;          // of each row of a transfer
-  double instruction_us = 0.02;  // of a vector instruction, whatever its length
-  double vector_us = 0.0006;     // of each vector_bytes that it does
-  double round_us = 0.1;         // of a round of a loop
-  double scalar_us = 0.02;       // of an element that is handled by itself
+  int64_t multi_buffer = 2;              // memory.h
+  int64_t vector_bytes = 256;            // that one instruction of a vector unit does at once
+  double core_bytes_per_us = 100000;     // that one core moves, in each direction
+  double device_bytes_per_us = 1600000;  // that all cores move together
+  double burst_bytes = 512;       // a contiguous piece that is shorter takes as long as one of this length
+  double transfer_us = 0.03;      // to begin a transfer
+  double sync_us = 0.03;          // to wait for a transfer
+  double instruction_us = 0.012;  // of a vector instruction, whatever its length
+  double vector_us = 0.0006;      // of each vector_bytes that it does
+  double barrier_us = 0.02;       // between vector instructions
+  double round_us = 0.01;         // of a round of a loop
+  double scalar_us = 0.03;        // of an element on chip that is handled by itself
+  double memory_scalar_us = 0.5;  // of an element in memory that is handled by itself
+  double start_us = 1.5;          // before a core works, and after its last store
 };
 
 struct Candidate {

@@ -69,7 +69,7 @@ BlockId AccessLowering::places(Expr plain) {
 }
 
 BlockId AccessLowering::index(Expr e, DType dtype, const Values& values) {
-  if (ir::is_bool(dtype)) return mask_of(arguments_.lifted(e), values);
+  if (ir::is_bool(dtype)) return mask_of(arguments_.lifted(narrowed(e)), values);
   Access access;
   access.offset = cx_.constant(0);
   const Expr lifted = arguments_.lifted(e);
@@ -78,6 +78,31 @@ BlockId AccessLowering::index(Expr e, DType dtype, const Values& values) {
   for (Expr term : summands_of(lifted))
     if (!add_index(term, values, access)) return {};
   return access.index;
+}
+
+// A size is compared with points of axes, which fit 32 bits: beyond them it may as well be the greatest
+// number.
+Expr AccessLowering::narrowed(Expr predicate) const {
+  const sym::Op op = predicate.op();
+  std::vector<Expr> operands(predicate.operands().begin(), predicate.operands().end());
+  if (op == sym::Op::kAnd || op == sym::Op::kOr || op == sym::Op::kNot) {
+    for (Expr& operand : operands) operand = narrowed(operand);
+    return cx_.make(op, operands);
+  }
+  if (operands.size() != 2) return predicate;
+  sym::Facts facts = arguments_.size_facts();
+  for (const BlockAxis& axis : b_.nest().axes) facts.set_range(axis.symbol, kernel_.facts.range(axis.symbol));
+  for (size_t k = 0; k < 2; ++k) {
+    const std::vector<Expr> symbols = sym::symbols_of(operands[k]);
+    const bool is_size =
+        std::ranges::all_of(symbols, [](Expr s) { return s.is_symbol(sym::SymbolKind::kSize); });
+    const sym::Range other = sym::bounds(operands[1 - k], facts);
+    const sym::Range range = sym::bounds(operands[k], facts);
+    const bool fits = range.lo >= INT32_MIN && range.hi <= INT32_MAX;
+    if (fits || !is_size || other.lo <= INT32_MIN || other.hi >= INT32_MAX) continue;
+    operands[k] = cx_.min(cx_.max(operands[k], cx_.constant(INT32_MIN)), cx_.constant(INT32_MAX));
+  }
+  return cx_.make(op, operands);
 }
 
 BlockId AccessLowering::mask_of(Expr predicate, const Values& values) {
@@ -204,7 +229,7 @@ bool AccessLowering::add_masks(Expr guard, const Values& values, Access& out) {
     masks.push_back(b_.index(cx_.lt(axis.symbol, axis.extent), DType::kBool));
   }
   if (guard) {
-    const BlockId mask = mask_of(arguments_.lifted(guard), values);
+    const BlockId mask = mask_of(arguments_.lifted(narrowed(guard)), values);
     if (!mask) return false;
     masks.push_back(mask);
   }
@@ -214,11 +239,15 @@ bool AccessLowering::add_masks(Expr guard, const Values& values, Access& out) {
   return true;
 }
 
-// A load through indices goes to memory for the whole block, whatever the mask says. So no element may have
-// an address outside: along an axis that the last block reaches beyond it stays at the last point, and where
-// a guard is false the address is that of the first element.
+// A load through indices, or of one element, goes to memory for the whole block, whatever the mask says. So
+// no element may have an address outside: along an axis that the last block reaches beyond it stays at the
+// last point, and where a guard is false the address is that of the first element.
 bool AccessLowering::keep_inside(bool has_guard, const Values& values, Access& out) {
-  if (!out.index || !out.mask) return true;
+  if (!out.mask) return true;
+  if (!out.index) {
+    if (has_guard && out.dims.empty()) out.offset = guarded(out.offset, out.mask);
+    return true;
+  }
   const std::vector<Access::Dim> dims = std::move(out.dims);
   out.dims.clear();
   for (const Access::Dim& dim : dims) {
@@ -236,6 +265,16 @@ bool AccessLowering::keep_inside(bool has_guard, const Values& values, Access& o
   out.offset = cx_.constant(0);
   out.index = b_.op(BlockOp::kSelect, out.mask, out.index, b_.integer(0, b_.type(out.index).dtype));
   return true;
+}
+
+// The offset of one element, or 0 where the mask is false.
+Expr AccessLowering::guarded(Expr offset, BlockId mask) {
+  const sym::Range range = sym::bounds(offset, kernel_.facts);
+  const DType dtype = range.lo >= INT32_MIN && range.hi <= INT32_MAX ? DType::kI32 : DType::kI64;
+  const BlockId value = b_.op(BlockOp::kSelect, mask, b_.index(offset, dtype), b_.integer(0, dtype));
+  const Expr symbol = scalar_symbol(cx_, value);
+  kernel_.facts.set_range(symbol, {std::min<int64_t>(range.lo, 0), std::max<int64_t>(range.hi, 0)});
+  return symbol;
 }
 
 BlockId AccessLowering::load(const Inst& inst, const Values& values, bool pinned) {

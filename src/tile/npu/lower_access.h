@@ -41,6 +41,8 @@ class AccessLowering {
   Expr resolved(Expr e, const Values& values);
   bool add_masks(Expr guard, const Values& values, Access& out);
   bool keep_inside(bool has_guard, const Values& values, Access& out);
+  Expr guarded(Expr offset, BlockId mask);
+  Expr narrowed(Expr predicate) const;
   BlockId mask_of(Expr predicate, const Values& values);
   AxisSet axes_of(const Access& access) const;
   Expr from_first(Expr e) const;

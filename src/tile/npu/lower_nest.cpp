@@ -312,7 +312,9 @@ BlockId NestLowering::load_of(const Inst& inst) {
       if (stored_[k].address == inst.address) return stored_[k].value;
     }
   }
-  return accesses_.load(inst, values_, stored);
+  // Of a nest beside others, the only task is one program's: all would load what is put before its loop.
+  const bool is_alone = out_.tasks.is_const(1) && !kernel_.nests.empty();
+  return accesses_.load(inst, values_, stored || is_alone);
 }
 
 bool NestLowering::store(const Inst& inst) {
