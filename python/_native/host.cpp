@@ -136,6 +136,8 @@ int Host::call_op(void* user, const char* op, const jumar_arg* args, size_t coun
   Host& host = *static_cast<Host*>(user);
   host.take_lock();
   bool done = false;
+  // A kernel in C++ that failed before may have left an exception; the call that follows raises it again.
+  PyErr_Clear();
   if (host.state_.operator_call == nullptr) {
     const Ref calls(PyImport_ImportModule("jumar.calls"));
     if (calls) host.state_.operator_call = PyObject_GetAttrString(calls.get(), "operator_call");

@@ -26,6 +26,11 @@ constexpr size_t kExtraHeadBytes = 4;
 // zlib counts in 32 bits.
 constexpr size_t kCrcBlockBytes = size_t{1} << 30;
 
+// What is deflated in pieces, of which those that shrink too little are kept as they are: reading machine
+// code takes most of the time of reading a library, and wins less than half of it.
+constexpr size_t kPieceBytes = size_t{16} << 10;
+constexpr double kWorthwhile = 0.56;
+
 class Bytes {
  public:
   template <class T>
@@ -62,6 +67,46 @@ uint32_t crc_of(uint32_t crc, std::string_view bytes) {
     bytes.remove_prefix(block.size());
   }
   return crc;
+}
+
+bool is_worthwhile(std::string_view piece) {
+  uLongf size = ::compressBound(piece.size());
+  std::string packed(size, '\0');
+  const int status = ::compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+                                reinterpret_cast<const Bytef*>(piece.data()), piece.size());
+  CHECK(status == Z_OK, "zlib's compress gives {}", status);
+  return static_cast<double>(size) <= kWorthwhile * static_cast<double>(piece.size());
+}
+
+// One stream without a header; its blocks of compressed and of plain bytes take turns.
+std::string deflated(std::string_view bytes) {
+  z_stream stream = {};
+  constexpr int kMemoryLevel = 9;
+  int status =
+      ::deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, kRawWindow, kMemoryLevel, Z_DEFAULT_STRATEGY);
+  CHECK(status == Z_OK, "zlib's deflateInit2 gives {}", status);
+  // Changes of level end a block, which takes a few bytes.
+  constexpr size_t kSwitchBytes = 16;
+  std::string packed(::deflateBound(&stream, bytes.size()) + (bytes.size() / kPieceBytes + 1) * kSwitchBytes,
+                     '\0');
+  // zlib takes what it only reads as not constant.
+  stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  for (size_t at = 0; at < bytes.size(); at += kPieceBytes) {
+    const std::string_view piece = bytes.substr(at, kPieceBytes);
+    const int level = is_worthwhile(piece) ? Z_BEST_COMPRESSION : Z_NO_COMPRESSION;
+    status = ::deflateParams(&stream, level, Z_DEFAULT_STRATEGY);
+    CHECK(status == Z_OK, "zlib's deflateParams gives {}", status);
+    stream.avail_in = static_cast<uInt>(piece.size());
+    status = ::deflate(&stream, Z_NO_FLUSH);
+    CHECK(status == Z_OK && stream.avail_in == 0, "zlib's deflate gives {}", status);
+  }
+  status = ::deflate(&stream, Z_FINISH);
+  packed.resize(stream.total_out);
+  ::deflateEnd(&stream);
+  CHECK(status == Z_STREAM_END, "zlib's deflate gives {}", status);
+  return packed;
 }
 
 }  // namespace
@@ -133,21 +178,7 @@ Status ZipWriter::add(const std::string& name, std::span<const std::string_view>
 
 Status ZipWriter::add_deflated(const std::string& name, std::string_view bytes) {
   CHECK(bytes.size() < kCrcBlockBytes, "entry '{}' is too large to be deflated", name);
-  z_stream stream = {};
-  constexpr int kMemoryLevel = 9;
-  int status = ::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kRawWindow, kMemoryLevel,
-                              Z_DEFAULT_STRATEGY);
-  CHECK(status == Z_OK, "zlib's deflateInit2 gives {}", status);
-  std::string packed(::deflateBound(&stream, bytes.size()), '\0');
-  // zlib takes what it only reads as not constant.
-  stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  status = ::deflate(&stream, Z_FINISH);
-  packed.resize(stream.total_out);
-  ::deflateEnd(&stream);
-  CHECK(status == Z_STREAM_END, "zlib's deflate gives {}", status);
+  const std::string packed = deflated(bytes);
   Entry entry{name,         crc_of(static_cast<uint32_t>(::crc32(0, nullptr, 0)), bytes),
               bytes.size(), offset_,
               true,         packed.size()};

@@ -6,7 +6,7 @@
 namespace jumar::graph {
 namespace {
 
-enum class Trait : uint8_t { kAlias, kStorage, kRandom };
+enum class Trait : uint8_t { kAlias, kStorage, kStrides, kRandom };
 
 struct Row {
   Trait trait;
@@ -55,6 +55,8 @@ bool has_effect(const Node& node) {
   if (is_host_scalar(node)) return false;
   return node.results.empty() || !node.op.starts_with(kAten) || is_random(node);
 }
+
+bool takes_strides(const Node& node) { return has_trait(node, Trait::kStrides); }
 
 bool reads_storage(const Node& node) { return is_python_call(node) || has_trait(node, Trait::kStorage); }
 

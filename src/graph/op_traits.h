@@ -16,5 +16,7 @@ bool is_random(const Node& node);
 bool has_effect(const Node& node);
 // The node reads storage at absolute offsets, so that equal tensors in other places are not equal to it.
 bool reads_storage(const Node& node);
+// The node makes a tensor with strides that are asked for, such that elements may share memory.
+bool takes_strides(const Node& node);
 
 }  // namespace jumar::graph

@@ -17,6 +17,15 @@ struct ArgTables {
   std::string refusal;   // why the call can't be made through libtorch
 };
 
+// An offset that counts from the beginning of the caller's storage: a handle on the tensor's elements alone
+// does not know where that is, but the embedder's own tensor does.
+bool names_storage(const Code& code, const plan::CallStep& call) {
+  const bool is_view = call.op == "aten.as_strided.default";
+  if (!is_view && call.op != "aten.as_strided_scatter.default") return false;
+  const TensorId* operand = call.args[0].as<TensorId>();
+  return operand && !call.args[is_view ? 3 : 4].as<ir::NoneArg>() && code.tensors[code.tensors[operand->index()].root].place == Place::kInput;
+}
+
 class Compiler {
  public:
   // Without kernels the code is described, as it would be with libtorch, and not run.
@@ -353,6 +362,7 @@ class Compiler {
     ArgTables tables{code.operands, true, {}};
     std::vector<torch::SiteArg> args;
     for (const plan::Arg& arg : call.args) args.push_back(site_arg(arg, tables));
+    if (names_storage(*code_, call)) return std::string("its offset counts in the storage of an input");
     if (!code_->engine.torch && !is_description()) return std::string("no libtorch is loaded");
     if (!tables.refusal.empty()) return tables.refusal;
     Result<torch::CallSite> site = torch::CallSite::prepare(code_->engine.torch, call.op, *code.schema,

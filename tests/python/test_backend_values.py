@@ -58,6 +58,19 @@ def test_called_operators_may_return_views_of_their_arguments():
     assert_same(run(x), x.unsqueeze(1).expand(3, 4)[:, 1:3] * 1)
 
 
+@pytest.mark.parametrize("start", [0, 3, 10])
+@pytest.mark.parametrize("dynamic", [False, None])
+def test_strides_of_a_storage_that_begins_before_the_input(start, dynamic):
+    def function(x):
+        row = x.view(4, 2)[1]
+        return torch.as_strided(x, (2, 2), (1, 2), 0) * 2, torch.as_strided(row, (3,), (2,), 1) + 1, x.sum()
+
+    run = compiled(function, dynamic=dynamic)
+    for first in (start, 0, 5):
+        x = torch.arange(20.0)[first : first + 8]
+        assert_same(run(x), function(x))
+
+
 def test_detached_and_cloned_results():
     x = torch.randn(4, requires_grad=True)
     found = compiled(lambda x: (x.detach(), x.clone(), x.detach() * 2))(x)
@@ -207,6 +220,29 @@ def test_empty_inputs(dynamic):
     check(
         lambda x: (x.sum(1), x.mean(), x @ x.t(), x.all(1), x.cumsum(0)), torch.randn(3, 0), dynamic=dynamic
     )
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: torch.roll(x, 1, 0),
+        lambda x: x.repeat(0, 2),
+        lambda x: x.repeat(3, 0),
+        lambda x: torch.cumsum(x[:, :0], 1),
+        lambda x: torch.cumprod(x[:0], 0) + 1,
+        lambda x: torch.gather(x[0], 0, torch.zeros(0, dtype=torch.int64)),
+        lambda x: torch.gather(x[0], 0, torch.zeros(2, 0, dtype=torch.uint8)),
+        lambda x: torch.cat([x[:0], x[:0]]).sum(1),
+    ],
+)
+def test_results_without_elements(function):
+    check(function, torch.randn(4, 6))
+
+
+def test_strides_that_overlap_are_made_where_they_are_asked_for():
+    check(lambda x: torch.empty_strided((5, 4), (0, 1)).zero_() + x, torch.randn(4))
+    run = compiled(lambda x: (x + 1, torch.empty_strided((5, 5, 5), (2, 0, 1))))
+    assert run(torch.randn(2))[1].stride() == (2, 0, 1)
 
 
 def test_a_reduction_without_elements_raises_as_in_eager():

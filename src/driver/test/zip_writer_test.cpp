@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 
 #include "support/zip.h"
 
@@ -58,6 +59,27 @@ TEST_F(ZipWriterTest, WhatIsWrittenReadsBack) {
   for (const auto& [name, entry] : zip->entries())
     EXPECT_EQ(static_cast<size_t>(entry.bytes.data() - bytes.data()) % ZipWriter::kAlignmentBytes, 0U)
         << name;
+}
+
+// Pieces that do not shrink are kept plain between those that do: every way to change from one to the other.
+TEST_F(ZipWriterTest, PiecesThatDoNotShrinkAreKeptPlain) {
+  std::mt19937 random(7);
+  std::string noise(50000, ' ');
+  for (char& byte : noise) byte = static_cast<char>(random());
+  const std::string even(70000, 'y');
+  for (const std::string& text : {noise, even + noise, noise + even, even + noise + even + noise + "end"}) {
+    packed_ = text;
+    std::filesystem::remove(path_);
+    const Bytes bytes = written();
+    const Result<ZipArchive> zip = ZipArchive::read(bytes, "a.zip", ZipArchive::Packing::kDeflate);
+    ASSERT_TRUE(zip.ok()) << zip.error().text();
+    const ZipEntry& packed = *zip->find("m/packed");
+    EXPECT_EQ(unpacked(packed, "m/packed", 1 << 20).value(), text);
+    EXPECT_LT(packed.bytes.size(), text.size() + 100);
+    if (text.size() > noise.size()) {
+      EXPECT_LT(packed.bytes.size(), text.size() - even.size() / 2);
+    }
+  }
 }
 
 TEST_F(ZipWriterTest, DeflatedEntriesMustBeAllowed) {

@@ -18,8 +18,9 @@ bool overlaps(const ir::TensorType& type) {
 //          %0: f32[3, 9]{1, 0} = aten.slice_scatter.default(%e, %y, 1, 2, 5, 1)
 // After:   %0: f32[3, 9] = aten.slice_scatter.default(%e, %y, 1, 2, 5, 1)
 // Capture promises some results with the strides of an expanded operand, in which elements share memory. An
-// operator that makes a tensor cannot fill one like that, and eager's result is dense. A result that a view
-// reads is left alone, because the view's strides are promised on top of it.
+// operator that makes a tensor cannot fill one like that, and eager's result is dense, unless such strides
+// are what it is asked for. A result that a view reads is left alone, because the view's strides are promised
+// on top of it.
 ir::PassResult dense_results(Graph& graph, ir::PassContext&) {
   std::vector<bool> is_viewed(graph.values.size(), false);
   for (NodeId id : graph.order) {
@@ -30,7 +31,7 @@ ir::PassResult dense_results(Graph& graph, ir::PassContext&) {
   ir::PassResult result;
   for (NodeId id : graph.order) {
     const Node& node = graph.nodes[id];
-    if (may_alias(node)) continue;
+    if (may_alias(node) || takes_strides(node)) continue;
     for (ValueId value : node.results) {
       Value& made = graph.values[value];
       if (made.kind != ValueKind::kTensor || is_viewed[value.index()] || !overlaps(made.type)) continue;

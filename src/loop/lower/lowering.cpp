@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "graph/op_traits.h"
+#include "loop/lower/kernels.h"
+
 namespace jumar::loop {
 
 Result<Program> lower(const graph::Graph& graph, const LowerOptions& options) {
@@ -169,6 +172,10 @@ bool overlaps(const ir::TensorType& type) {
   return false;
 }
 
+bool is_empty(const ir::TensorType& type) {
+  return std::ranges::any_of(type.sizes, [](Expr size) { return size.is_const(0); });
+}
+
 // Why no body can hold elements of this type; empty for those it can.
 std::string_view type_fault(DType d) {
   if (ir::is_complex(d)) return "complex numbers";
@@ -196,6 +203,11 @@ Refusal Lowering::try_lowering(const graph::Node& node) {
       return "elements of the result overlap";
   }
   Op op(*this, node);
+  if (makes_nothing(node)) {
+    if (has_indices(node)) return "its result has no elements, and it checks its indices";
+    write_nothing(op);
+    return {};
+  }
   if (Refusal refusal = function(op)) return refusal;
   for (graph::ValueId id : node.results) {
     const graph::Value& value = graph_.values[id];
@@ -203,6 +215,36 @@ Refusal Lowering::try_lowering(const graph::Node& node) {
           "the lowering of {} leaves out %{}", node.op, value.name);
   }
   return {};
+}
+
+// All results are known to be empty: what would compute an element, of a remainder by a size of zero perhaps,
+// is not even asked.
+bool Lowering::makes_nothing(const graph::Node& node) const {
+  if (is_alias_op(node.op) || node.results.empty()) return false;
+  return std::ranges::all_of(node.results, [&](graph::ValueId id) {
+    const graph::Value& value = graph_.values[id];
+    return value.kind == ValueKind::kTensor && is_empty(value.type);
+  });
+}
+
+// Integers that an operator may have to refuse, whatever it returns.
+bool Lowering::has_indices(const graph::Node& node) const {
+  bool found = false;
+  const auto look = [&](graph::ValueId id) {
+    const graph::Value& value = graph_.values[id];
+    if (value.kind != ValueKind::kTensor || is_empty(value.type)) return;
+    found = found || (!ir::is_float(value.type.dtype) && !ir::is_bool(value.type.dtype));
+  };
+  for (const graph::Arg& arg : node.args) graph::for_each_value(arg, look);
+  return found;
+}
+
+void Lowering::write_nothing(Op& op) {
+  for (size_t k = 0; k < op.result_count(); ++k) {
+    if (!op.has_result(k)) continue;
+    const Tensor out = op.result(k);
+    pointwise(op, out, [&](Body& b, const Index&) { return b.scalar({0.0}, out.dtype()); });
+  }
 }
 
 void Lowering::take_back(const graph::Node& node, Mark mark) {
@@ -275,6 +317,21 @@ void Lowering::guard_alias(const graph::Node& node, ArgList& args) {
   *operand = result;
 }
 
+// Strides of a whole storage say nothing of the operand but where its storage is: of a view, that is what it
+// is a view of, and the caller's own tensor knows where its storage begins.
+Status Lowering::name_storage(const graph::Node& node, ArgList& args) const {
+  if (!graph::reads_storage(node) || graph::is_python_call(node) || args.empty()) return {};
+  BufferId* operand = std::get_if<BufferId>(&args[0].data);
+  if (!operand || program_.buffers[*operand].storage != Storage::kView) return {};
+  const BufferId base = program_.buffers[*operand].base;
+  const Buffer& root = program_.buffers[base];
+  if (root.storage != Storage::kInput && root.storage != Storage::kParameter) return {};
+  if (!is_alias_op(node.op) || root.type.dtype != program_.buffers[*operand].type.dtype)
+    return diagnostic("unsupported", "{} of a view of an input, by an offset into its storage", node.op);
+  *operand = base;
+  return {};
+}
+
 void Lowering::define_call_results(const graph::Node& node, Call& call) {
   for (graph::ValueId id : node.results) {
     const graph::Value& value = graph_.values[id];
@@ -298,6 +355,7 @@ Status Lowering::append_call(const graph::Node& node, std::string reason) {
   call.op = node.op;
   call.args = converted(node.args);
   call.reason = std::move(reason);
+  JUMAR_RETURN_IF_ERROR(name_storage(node, call.args));
   guard_alias(node, call.args);
   define_call_results(node, call);
   auto schema = graph_.schemas.find(node.op);

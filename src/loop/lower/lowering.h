@@ -117,11 +117,15 @@ class Lowering {
   Status lower_node(const graph::Node& node);
   Refusal try_lowering(const graph::Node& node);
   Refusal refused_kernel(size_t first_item) const;
+  bool makes_nothing(const graph::Node& node) const;
+  bool has_indices(const graph::Node& node) const;
+  void write_nothing(Op& op);
   void take_back(const graph::Node& node, Mark mark);
   Status append_call(const graph::Node& node, std::string reason);
   void define_call_results(const graph::Node& node, Call& call);
   Status append_host_op(const graph::Node& node);
   void guard_alias(const graph::Node& node, ArgList& args);
+  Status name_storage(const graph::Node& node, ArgList& args) const;
   Arg converted(const graph::Arg& arg) const;
   ArgList converted(const graph::ArgList& args) const;
   void add_schema(const std::string& op, ir::Schema schema);
