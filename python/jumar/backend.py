@@ -84,7 +84,11 @@ def compile_graph(
         # Dynamo's guards compare the flags of a graph's inputs with those of the example inputs, and a graph of
         # inputs that have one is not captured. What arrives from autograd in a backward pass has no guards.
         program = _native.compile(
-            captured.text, options, captured.python_calls, captured.constants, guarded=kind != "backward"
+            captured.text,
+            {"free_results": free_results(kind), **options},
+            captured.python_calls,
+            captured.constants,
+            guarded=kind != "backward",
         )
     except (_native.CompileError, _native.InternalError) as error:
         if _native.resolve_options(options)["fallback_on_error"] != "true":
@@ -118,6 +122,17 @@ def static_indices(gm: fx.GraphModule, kind: str) -> list[int]:
     static_names = {f"primals_{k + 1}" for k in indices}
     placeholders = [n.name for n in gm.graph.nodes if n.op == "placeholder"]
     return [k for k, name in enumerate(placeholders) if name in static_names]
+
+
+def free_results(kind: str) -> int:
+    """How many of a graph's first results go to the user, who gets the strides that an operator really returns; what
+    is saved for the backward graph, or is the base of other results, has the strides that were captured."""
+    context = TracingContext.try_get()
+    if kind == "backward" or context is None or context.fw_metadata is None:
+        return 0
+    metadata = context.fw_metadata
+    shares_results = metadata.num_intermediate_bases > 0 or metadata.num_outputs_aliased_to_intermediates > 0
+    return 0 if shares_results else metadata.num_forward_returns
 
 
 def _eager(gm: fx.GraphModule, kind: str, reason: str, report: Report | None) -> Compiled:

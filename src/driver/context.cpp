@@ -125,6 +125,7 @@ Result<runtime::Engine> Context::engine(const Job& job) {
   JUMAR_ASSIGN(engine.native, provider(job.options, job.running.threads));
   engine.has_host_calls = !job.running.without_libtorch && job.running.torch_library.empty();
   engine.freezes_parameters = job.running.freezes_parameters;
+  engine.free_results = static_cast<uint32_t>(job.options.free_results());
   return engine;
 }
 

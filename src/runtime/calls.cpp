@@ -4,6 +4,14 @@
 
 namespace jumar::runtime {
 
+bool names_storage(const Code& code, const plan::CallStep& call) {
+  const bool is_view = call.op == "aten.as_strided.default";
+  if (!is_view && call.op != "aten.as_strided_scatter.default") return false;
+  const TensorId* operand = call.args[0].as<TensorId>();
+  return operand && !call.args[is_view ? 3 : 4].as<ir::NoneArg>() &&
+         code.tensors[code.tensors[operand->index()].root].place == Place::kInput;
+}
+
 // A call that libtorch fails is repeated by the embedder, which raises the exception with libtorch's own
 // text.
 bool Run::call(const CallCode& call) {

@@ -46,6 +46,8 @@ struct TensorCode {
   uint32_t first = kNoIndex;  // steps that use it or a view of it
   uint32_t last = 0;
   uint32_t producer = 0;  // step that defines a kResult root
+  // A result that nothing but one output of the plan uses, and whose strides the caller takes as they come.
+  bool has_free_layout = false;
   // The caller or the embedder gets it or a view of it, maybe by way of called operators, and may keep it.
   bool escapes = false;
 };
@@ -184,6 +186,13 @@ struct Code {
   uint32_t words_size = 0;  // of the longest launch
   bool is_brief = false;    // PreparedPlan::is_brief
 };
+
+// Whether a call's offset counts from the beginning of the caller's storage: a handle on the tensor's
+// elements alone does not know where that is, but the embedder's own tensor does.
+bool names_storage(const Code& code, const plan::CallStep& call);
+
+// Marks the tensors that have a free layout, once all steps and outputs are there.
+void free_layouts(Code& code);
 
 // What the code of a verified plan would be with kernels and a libtorch that has every function of shims.def:
 // for whoever writes the plan down as a program. It can't be run.

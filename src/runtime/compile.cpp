@@ -17,15 +17,6 @@ struct ArgTables {
   std::string refusal;   // why the call can't be made through libtorch
 };
 
-// An offset that counts from the beginning of the caller's storage: a handle on the tensor's elements alone
-// does not know where that is, but the embedder's own tensor does.
-bool names_storage(const Code& code, const plan::CallStep& call) {
-  const bool is_view = call.op == "aten.as_strided.default";
-  if (!is_view && call.op != "aten.as_strided_scatter.default") return false;
-  const TensorId* operand = call.args[0].as<TensorId>();
-  return operand && !call.args[is_view ? 3 : 4].as<ir::NoneArg>() && code.tensors[code.tensors[operand->index()].root].place == Place::kInput;
-}
-
 class Compiler {
  public:
   // Without kernels the code is described, as it would be with libtorch, and not run.
@@ -181,6 +172,7 @@ class Compiler {
     step_ = static_cast<uint32_t>(plan_.steps.size());
     settle_pending();
     for (const plan::Arg& arg : plan_.outputs) output(arg);
+    free_layouts(*code_);
     spread_escapes();
     return {};
   }

@@ -193,6 +193,9 @@ struct Engine {
   // The embedder promises that between two calls of PreparedPlan::parameters_changed() a parameter that is at
   // the same address has the same elements. The provider may then keep them in another layout.
   bool freezes_parameters = false;
+  // Of so many of the first results the caller takes the strides as they come: a called operator's result is
+  // given as it is, even where its strides are not those that the plan expects.
+  uint32_t free_results = 0;
 };
 
 class PreparedPlan {

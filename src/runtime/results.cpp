@@ -4,6 +4,27 @@
 
 namespace jumar::runtime {
 
+void free_layouts(Code& code) {
+  std::vector<uint32_t> uses(code.tensors.size(), 0);  // of roots, outputs included
+  const auto use = [&](uint32_t tensor) { ++uses[code.tensors[tensor].root]; };
+  for (const LaunchCode& launch : code.launches) std::ranges::for_each(launch.tensors, use);
+  for (const CallCode& call : code.calls) std::ranges::for_each(call.operands, use);
+  for (const BindCode& bind : code.binds)
+    if (bind.source == plan::BindStep::Source::kItem) use(bind.tensor);
+  for (const NumberCode& number : code.numbers)
+    for (const NumberOperand& operand : number.operands)
+      if (operand.kind == NumberOperand::Kind::kTensor) use(operand.index);
+  for (const OutputCode& output : code.outputs)
+    if (output.kind == Output::Kind::kTensor) use(output.source.index);
+  const size_t count = std::min<size_t>(code.outputs.size(), code.engine.free_results);
+  for (size_t k = 0; k < count; ++k) {
+    if (code.outputs[k].kind != Output::Kind::kTensor) continue;
+    TensorCode& t = code.tensors[code.outputs[k].source.index];
+    t.has_free_layout =
+        t.place == Place::kResult && t.base == kNoIndex && uses[code.outputs[k].source.index] == 1;
+  }
+}
+
 bool Run::handle_layout(torch::Handle handle, TensorView& view) const {
   return runtime::handle_layout(*torch_, handle, view);
 }
@@ -37,7 +58,8 @@ bool Run::settle(uint32_t tensor) {
     return result_error(
         t.producer, fmt::format("%{} is {}, not {}", name_of(tensor), type_text(real), type_text(wanted)));
   }
-  if (!same_places(real.rank, real.sizes, real.strides, strides(tensor))) return restride(tensor, real);
+  const bool is_as_planned = same_places(real.rank, real.sizes, real.strides, strides(tensor));
+  if (!is_as_planned && !t.has_free_layout) return restride(tensor, real);
   frame_.data[tensor] = real.data;
   return true;
 }

@@ -334,6 +334,20 @@ def test_strides_of_results():
     )
 
 
+def test_strides_that_a_called_operator_decides():
+    """Fake tensors promise a transform contiguous results; the kernel gives others, and eager returns those."""
+    x = torch.randn(5, 10, 7)
+    check(lambda x: torch.fft.fft(x, dim=1), x)
+    # What else reads such a result relies on the strides that were captured.
+    check(lambda x: torch.fft.fft(x, dim=1).abs(), x, strides=False)
+
+    def twice(x):
+        y = torch.fft.fft(x, dim=1)
+        return y, y.real + 1
+
+    check(twice, x, strides=False)
+
+
 def test_strides_of_a_convolution_in_either_layout():
     layer = torch.nn.Conv2d(4, 8, 3, padding=1).requires_grad_(False)
     for form in (torch.contiguous_format, torch.channels_last):
