@@ -55,7 +55,7 @@ void write_counts(JsonWriter& json, const DeviceLaunch& launch) {
     const toolchain::HivmWork& total = launch.traffic->total;
     json.key("gm_bytes").number(launch.bytes()).key("programs").number(launch.grid[0]);
     json.key("cores_used").number(launch.cores_used());
-    json.key("least_bytes_on_cores").number(launch.least.bytes_on(launch.cores_used()));
+    json.key("least_bytes_on_cores").number(launch.least_bytes_on_cores());
     json.key("vector_calls").number(total.vector_calls).key("scalar_elements").number(total.scalar_elements);
     json.key("local_scalar_accesses").number(total.local_scalar_accesses);
     json.key("gm_scalar_accesses").number(total.gm_scalar_accesses);

@@ -376,14 +376,13 @@ class Cost {
     constexpr double kBegin = 2;
     const double operations = stage.operations + (is_exact || stage.folds == 0 ? 0 : kMask) +
                               (is_looped ? kBegin * stage.folds : 0);
-    // Rows that don't fill whole units of the alignment are done one by one.
+    // Rows that don't fill whole units of the alignment lie apart: each takes vectors of its own, of the one
+    // instruction that repeats over them.
     const int64_t unit = model_.align_bytes / 4;
-    const double instructions =
-        last % unit == 0 || last == points ? 1 : static_cast<double>(points) / static_cast<double>(last);
-    const double vectors =
-        std::ceil(static_cast<double>(points) * 4 / static_cast<double>(model_.vector_bytes));
-    spent_.vector_us +=
-        times * operations * (instructions * model_.instruction_us + vectors * model_.vector_us);
+    const int64_t row = last % unit == 0 ? points : last;
+    const double vectors = static_cast<double>(points / row) *
+                           std::ceil(static_cast<double>(row) * 4 / static_cast<double>(model_.vector_bytes));
+    spent_.vector_us += times * operations * (model_.instruction_us + vectors * model_.vector_us);
     spent_.other_us += times * (model_.round_us + operations * model_.barrier_us);
   }
 
