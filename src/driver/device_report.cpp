@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tile/npu/walk.h"
+
 namespace jumar::driver {
 namespace {
 
@@ -31,13 +33,23 @@ bool loops_fold(const NpuKernel& kernel) {
   });
 }
 
+// Whether an access goes by an index: a gather or a scatter.
+bool finds(const NpuKernel& kernel) {
+  bool found = false;
+  for (const tile::npu::BlockNest& nest : kernel.choice.kernel.nests)
+    tile::npu::for_each_inst(nest.body, [&](const tile::npu::BlockInst& inst) {
+      found = found || inst.access.index.valid();
+    });
+  return found;
+}
+
 void write_made(JsonWriter& json, const NpuKernel& kernel) {
   const toolchain::CompileReport& compiled = kernel.check.compiled;
   json.key("stage").text(kernel.is_checked ? toolchain::stage_text(compiled.stage) : "not checked");
   json.key("choice").count(kernel.choice_number);
   write_texts(json, "rejected", kernel.rejected);
   json.key("grid").text(sym::text(kernel.choice.kernel.grid)).key("tiling").text(tiling_text(kernel));
-  json.key("loops_fold").boolean(loops_fold(kernel));
+  json.key("loops_fold").boolean(loops_fold(kernel)).key("finds").boolean(finds(kernel));
   json.key("ub_modelled_bytes").number(kernel.choice.buffer_bytes).key("ub_bytes").number(compiled.ub_bytes);
   json.key("modelled_us").real(kernel.choice.us).key("tile_ms").real(kernel.tile_seconds * 1e3);
   json.key("toolchain_ms").real((kernel.check.adapted.seconds + compiled.seconds) * 1e3);

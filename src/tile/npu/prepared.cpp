@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -83,6 +85,69 @@ std::vector<Axis> unify_inner_axes(sym::Context& cx, Nest& nest) {
   return distinct;
 }
 
+// Whether two addresses are the same number at every point: seen by trying all values of the axes that their
+// difference moves with, where those are few.
+class Agreement {
+ public:
+  Agreement(sym::Context& cx, const PreparedNest& nest) : cx_(cx) {
+    for (const Axis& axis : nest.nest.kept) extents_[axis.symbol] = axis.extent;
+    for (const Axis& axis : nest.inner) extents_[axis.symbol] = axis.extent;
+  }
+
+  bool holds(Expr a, Expr b) const {
+    constexpr int64_t kMostPoints = 4096;
+    const Expr difference = cx_.sub(a, b);
+    std::vector<std::pair<Expr, int64_t>> axes;
+    int64_t points = 1;
+    for (Expr symbol : sym::symbols_of(difference)) {
+      const auto extent = extents_.find(symbol);
+      if (extent == extents_.end() || !extent->second.is_const()) return false;
+      axes.emplace_back(symbol, extent->second.const_value());
+      if (axes.back().second > kMostPoints) return false;
+      points *= axes.back().second;
+      if (points > kMostPoints) return false;
+    }
+    for (int64_t point = 0; point < points; ++point) {
+      const auto value_of = [&](Expr symbol) -> std::optional<int64_t> {
+        int64_t rest = point;
+        for (const auto& [axis, extent] : axes) {
+          if (axis == symbol) return rest % extent;
+          rest /= extent;
+        }
+        return std::nullopt;
+      };
+      const Result<int64_t> value = sym::evaluate(difference, value_of);
+      if (!value.ok() || value.value() != 0) return false;
+    }
+    return true;
+  }
+
+ private:
+  sym::Context& cx_;
+  std::unordered_map<Expr, Expr> extents_;
+};
+
+// Stages that read one element by addresses of different forms get one form: it is loaded once then. What a
+// window's neighbour reads of a rolled tensor comes in such forms.
+void unify_addresses(sym::Context& cx, PreparedNest& prepared) {
+  const Agreement agreement(cx, prepared);
+  std::map<loop::BufferId, std::vector<Expr>> known;
+  for (Stage& stage : prepared.nest.stages) {
+    for (Stage::Line& line : stage.body) {
+      loop::Inst& inst = line.inst;
+      if (inst.kind != loop::InstKind::kLoad) continue;
+      std::vector<Expr>& addresses = known[inst.buffer];
+      if (std::ranges::find(addresses, inst.address) != addresses.end()) continue;
+      const auto same =
+          std::ranges::find_if(addresses, [&](Expr other) { return agreement.holds(inst.address, other); });
+      if (same != addresses.end())
+        inst.address = *same;
+      else
+        addresses.push_back(inst.address);
+    }
+  }
+}
+
 }  // namespace
 
 PreparedNest prepared(loop::Program& program, const Nest& nest) {
@@ -95,6 +160,7 @@ PreparedNest prepared(loop::Program& program, const Nest& nest) {
   merge_axes(program, out.nest);
   order_axes(program, out.nest);
   out.inner = unify_inner_axes(program.cx(), out.nest);
+  unify_addresses(program.cx(), out);
   return out;
 }
 
