@@ -293,6 +293,7 @@ SIZED: dict[str, tuple[Callable[..., Any], int, Callable[..., torch.Tensor] | No
     "sum_all": (lambda x: x.sum(), 2, lambda x: x.abs().sum()),
     "argmax": (lambda x: x.argmax(-1), 2, None),
     "transpose": (lambda x: x.t().contiguous() + 1, 2, None),
+    "flip": (lambda x: x.flip(1) + 1, 2, None),
     "first_row": (lambda x: x + x[:1] * 2, 2, None),
     "variance": (lambda x: torch.var_mean(x, -1), 2, None),
     "amax_0": (lambda x: x.amax(0), 2, None),

@@ -95,6 +95,7 @@ ScalarLowering::Division ScalarLowering::by_floats(BlockId a, BlockId b, Range d
   constexpr int64_t kNear = int64_t{1} << 20;
   const BlockId zero = b_.integer(0);
   const auto at_most_zero = [&](BlockId x, Range range) {
+    if (range.lo == range.hi) return b_.integer(-std::abs(range.lo));
     const BlockId opposite = range.hi <= 0 ? x : b_.op(BlockOp::kSubI, zero, x);
     return range.lo >= 0 || range.hi <= 0 ? opposite : b_.op(BlockOp::kMinSI, x, opposite);
   };

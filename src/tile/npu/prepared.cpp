@@ -85,8 +85,9 @@ std::vector<Axis> unify_inner_axes(sym::Context& cx, Nest& nest) {
   return distinct;
 }
 
-// Whether two addresses are the same number at every point: seen by trying all values of the axes that their
-// difference moves with, where those are few.
+// Whether two addresses are the same number at every point. Their difference is a sum of parts that have no
+// axis in common, so each part has to be one number: seen by trying all values of its axes, where those are
+// few.
 class Agreement {
  public:
   Agreement(sym::Context& cx, const PreparedNest& nest) : cx_(cx) {
@@ -95,34 +96,61 @@ class Agreement {
   }
 
   bool holds(Expr a, Expr b) const {
-    constexpr int64_t kMostPoints = 4096;
-    const Expr difference = cx_.sub(a, b);
+    int64_t sum = 0;
+    for (Expr part : parts_of(cx_.sub(a, b))) {
+      const std::optional<int64_t> value = only_value(part);
+      if (!value) return false;
+      sum += *value;
+    }
+    return sum == 0;
+  }
+
+ private:
+  std::vector<Expr> parts_of(Expr sum) const {
+    if (sum.op() != sym::Op::kAdd) return {sum};
+    std::vector<Expr> parts;
+    for (Expr term : sum.operands()) {
+      const std::vector<Expr> symbols = sym::symbols_of(term);
+      // The new term joins all parts that it shares an axis with.
+      for (size_t k = parts.size(); k-- > 0;) {
+        const Expr part = parts[k];
+        if (std::ranges::none_of(symbols, [&](Expr s) { return sym::mentions(part, s); })) continue;
+        term = cx_.add(term, part);
+        parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(k));
+      }
+      parts.push_back(term);
+    }
+    return parts;
+  }
+
+  std::optional<int64_t> only_value(Expr e) const {
+    constexpr int64_t kMostPoints = 1024;
     std::vector<std::pair<Expr, int64_t>> axes;
     int64_t points = 1;
-    for (Expr symbol : sym::symbols_of(difference)) {
+    for (Expr symbol : sym::symbols_of(e)) {
       const auto extent = extents_.find(symbol);
-      if (extent == extents_.end() || !extent->second.is_const()) return false;
+      if (extent == extents_.end() || !extent->second.is_const()) return std::nullopt;
       axes.emplace_back(symbol, extent->second.const_value());
-      if (axes.back().second > kMostPoints) return false;
+      if (axes.back().second > kMostPoints) return std::nullopt;
       points *= axes.back().second;
-      if (points > kMostPoints) return false;
+      if (points > kMostPoints) return std::nullopt;
     }
+    std::optional<int64_t> only;
     for (int64_t point = 0; point < points; ++point) {
-      const auto value_of = [&](Expr symbol) -> std::optional<int64_t> {
+      const Result<int64_t> value = sym::evaluate(e, [&](Expr symbol) -> std::optional<int64_t> {
         int64_t rest = point;
         for (const auto& [axis, extent] : axes) {
           if (axis == symbol) return rest % extent;
           rest /= extent;
         }
         return std::nullopt;
-      };
-      const Result<int64_t> value = sym::evaluate(difference, value_of);
-      if (!value.ok() || value.value() != 0) return false;
+      });
+      if (!value.ok() || (only && *only != value.value())) return std::nullopt;
+      only = value.value();
     }
-    return true;
+    return only;
   }
 
- private:
   sym::Context& cx_;
   std::unordered_map<Expr, Expr> extents_;
 };
