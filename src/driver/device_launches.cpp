@@ -101,9 +101,7 @@ class Facts {
 
 }  // namespace
 
-std::optional<double> DeviceLaunch::ratio_with_broadcast() const {
-  return over(least_bytes_on_cores());
-}
+std::optional<double> DeviceLaunch::ratio_with_broadcast() const { return over(least_bytes_on_cores()); }
 
 std::optional<double> DeviceLaunch::ratio() const { return over(least.bytes()); }
 

@@ -37,9 +37,8 @@ bool loops_fold(const NpuKernel& kernel) {
 bool finds(const NpuKernel& kernel) {
   bool found = false;
   for (const tile::npu::BlockNest& nest : kernel.choice.kernel.nests)
-    tile::npu::for_each_inst(nest.body, [&](const tile::npu::BlockInst& inst) {
-      found = found || inst.access.index.valid();
-    });
+    tile::npu::for_each_inst(
+        nest.body, [&](const tile::npu::BlockInst& inst) { found = found || inst.access.index.valid(); });
   return found;
 }
 

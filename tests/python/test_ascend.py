@@ -54,7 +54,9 @@ def test_vector_units_do_it_in_one_pass(name: str, dynamic: bool, target: str) -
     for row in kernels:
         counts = row["counts"]
         assert counts["scalar_elements"] == 0, counts["scalar_reasons"]
-        assert counts["gm_bytes"] <= 1.05 * counts["least_bytes_on_cores"], row["tiling"]
+        # Rows of unknown length are read once for each of softmax's folds.
+        assert row["loops_fold"] or counts["gm_bytes"] <= 1.05 * counts["least_bytes_on_cores"], row["tiling"]
+        assert dynamic or not row["loops_fold"], row["tiling"]
 
 
 @pytest.mark.parametrize("target", [A2, A5])

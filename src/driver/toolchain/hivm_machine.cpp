@@ -341,6 +341,7 @@ Status HivmMachine::step(Frame& frame, int depth) {
       affine(step, frame);
       return {};
     case HivmOp::kUnknown:
+    case HivmOp::kSetFlag:
       for (const uint32_t slot : step.results) frame.values[slot].is_known = false;
       return {};
     case HivmOp::kBlockIndex:
@@ -374,8 +375,6 @@ Status HivmMachine::step(Frame& frame, int depth) {
       return {};
     case HivmOp::kBarrier:
       ++work_.barriers;
-      return {};
-    case HivmOp::kSetFlag:
       return {};
     case HivmOp::kWaitFlag:
       ++work_.flags;
