@@ -43,7 +43,7 @@ def test_a_limit_changes_no_value_and_compiles_nothing_again(target: str, limit,
 @pytest.mark.parametrize("target", [A2, A5])
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("name", ["division_i32", "flip", "flip_rows", "flip_outer_and_last", "flip_bytes",
-                                  "softmax_unaligned"])
+                                  "softmax_unaligned", "group_norm"])
 def test_vector_units_do_it_in_one_pass(name: str, dynamic: bool, target: str) -> None:
     case = ascend_cases.operator_cases()[name]
     inputs = case.inputs()

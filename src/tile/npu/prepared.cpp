@@ -58,6 +58,40 @@ void remove_divisions(loop::Program& program, Nest& nest) {
   }
 }
 
+bool have_a_load_in_common(const Stage& a, const Stage& b) {
+  const auto loads = [](const Stage& stage, loop::BufferId buffer) {
+    return std::ranges::any_of(stage.body, [&](const Stage::Line& line) {
+      return line.inst.kind == loop::InstKind::kLoad && line.inst.buffer == buffer;
+    });
+  };
+  return std::ranges::any_of(a.body, [&](const Stage::Line& line) {
+    return line.inst.kind == loop::InstKind::kLoad && loads(b, line.inst.buffer);
+  });
+}
+
+// What one stage goes along as one axis and another one as several is the several ones in both: (r0 in 6272)
+// beside (r1 in 8, r2 in 784) of a group norm. Both load the same elements, and then load them once.
+void split_as_others(loop::Program& program, Nest& nest) {
+  for (size_t k = 0; k < nest.stages.size(); ++k) {
+    const Stage& stage = nest.stages[k];
+    if (stage.inner.size() != 1 || !stage.inner[0].extent.is_const()) continue;
+    const bool scans = std::ranges::any_of(
+        stage.body, [](const Stage::Line& line) { return line.inst.kind == loop::InstKind::kScan; });
+    if (scans) continue;
+    for (const Stage& other : nest.stages) {
+      if (other.inner.size() < 2 || !have_a_load_in_common(stage, other)) continue;
+      Expr all = program.cx().constant(1);
+      for (const Axis& axis : other.inner) all = program.cx().mul(all, axis.extent);
+      if (all != stage.inner[0].extent) continue;
+      std::vector<Expr> extents;
+      for (const Axis& axis : other.inner) extents.push_back(axis.extent);
+      for (size_t j = extents.size(); j-- > 1;)
+        fuse::split_axis(program, nest, {nest.stages[k].inner[0].symbol, extents[j]});
+      break;
+    }
+  }
+}
+
 // Gives inner axes of the same extent in different stages one name.
 std::vector<Axis> unify_inner_axes(sym::Context& cx, Nest& nest) {
   std::vector<Axis> distinct;
@@ -186,6 +220,7 @@ PreparedNest prepared(loop::Program& program, const Nest& nest) {
   remove_divisions(program, out.nest);
   drop_unit_axes(program, out.nest);
   merge_axes(program, out.nest);
+  split_as_others(program, out.nest);
   order_axes(program, out.nest);
   out.inner = unify_inner_axes(program.cx(), out.nest);
   unify_addresses(program.cx(), out);

@@ -269,6 +269,35 @@ TEST(NpuTile, EqualAddressesOfStagesAreOneLoad) {
   EXPECT_EQ(count_of(kernel.choices[0].kernel, BlockKind::kLoad), 1);
 }
 
+// A group's sum goes along 6272 elements, its result along 8 channels of 784: the group is loaded once.
+TEST(NpuTile, StagesOfOtherAxesShareTheirLoads) {
+  loop::Program program = read(R"(loop @main {
+  %x: f32[4, 64, 784] = input 0
+  %w: f32[64] = input 1
+  %y: f32[4, 64, 784] = output
+  kernel @norm {
+    nest (i0 in 4, i1 in 8) {
+      stage (r0 in 8, r1 in 784) {
+        %0: f32 = load %x[50176*i0 + 6272*i1 + 784*r0 + r1]
+        %1: f32 = reduce sum %0
+      }
+      stage (r2 in 8, r3 in 784) {
+        %2: f32 = load %x[50176*i0 + 6272*i1 + 784*r2 + r3]
+        %3: f32 = sub %2, %1
+        %4: f32 = load %w[8*i1 + r2]
+        %5: f32 = mul %3, %4
+        store %y[50176*i0 + 6272*i1 + 784*r2 + r3], %5
+      }
+    }
+  }
+  return %y
+}
+)");
+  const TiledKernel kernel = tiled(program);
+  ASSERT_FALSE(kernel.choices.empty()) << kernel.refusal;
+  EXPECT_EQ(count_of(kernel.choices[0].kernel, BlockKind::kLoad), 2);
+}
+
 // Rows that don't fill units of the alignment are one block all the same: its instructions repeat over them.
 TEST(NpuTile, UnalignedRowsAreNotCut) {
   loop::Program program = read(R"(loop @main {
