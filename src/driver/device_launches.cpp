@@ -31,7 +31,6 @@ std::optional<std::string> scalar_reason(const loop::Program& program, const til
       return "scan";
     case BlockKind::kReduce:
     case BlockKind::kOp:
-      if (inst.op == BlockOp::kDivSI || inst.op == BlockOp::kRemSI) return "integer division";
       if (data.contains(inst.result) && is_wide_integer(nest.values[inst.operands[0]].dtype))
         return "int64 arithmetic";
       return std::nullopt;
@@ -102,9 +101,7 @@ class Facts {
 
 }  // namespace
 
-std::optional<double> DeviceLaunch::ratio_with_broadcast() const {
-  return over(least.bytes_on(cores_used()));
-}
+std::optional<double> DeviceLaunch::ratio_with_broadcast() const { return over(least_bytes_on_cores()); }
 
 std::optional<double> DeviceLaunch::ratio() const { return over(least.bytes()); }
 

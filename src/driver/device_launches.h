@@ -29,6 +29,10 @@ struct DeviceLaunch {
 
   int64_t bytes() const { return traffic ? traffic->total.read_bytes + traffic->total.written_bytes : 0; }
   int64_t cores_used() const { return traffic ? traffic->cores_used : 0; }
+  // The least possible, where each core reads broadcast operands once, and the compiler's constants.
+  int64_t least_bytes_on_cores() const {
+    return least.bytes_on(cores_used()) + (traffic ? traffic->total.table_bytes : 0);
+  }
   // Bytes over the least possible, where each core reads broadcast operands once and where they are read once
   // in all; nothing where not all is counted or nothing has to move.
   std::optional<double> ratio_with_broadcast() const;

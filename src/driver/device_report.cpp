@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tile/npu/walk.h"
+
 namespace jumar::driver {
 namespace {
 
@@ -31,13 +33,22 @@ bool loops_fold(const NpuKernel& kernel) {
   });
 }
 
+// Whether an access goes by an index: a gather or a scatter.
+bool finds(const NpuKernel& kernel) {
+  bool found = false;
+  for (const tile::npu::BlockNest& nest : kernel.choice.kernel.nests)
+    tile::npu::for_each_inst(
+        nest.body, [&](const tile::npu::BlockInst& inst) { found = found || inst.access.index.valid(); });
+  return found;
+}
+
 void write_made(JsonWriter& json, const NpuKernel& kernel) {
   const toolchain::CompileReport& compiled = kernel.check.compiled;
   json.key("stage").text(kernel.is_checked ? toolchain::stage_text(compiled.stage) : "not checked");
   json.key("choice").count(kernel.choice_number);
   write_texts(json, "rejected", kernel.rejected);
   json.key("grid").text(sym::text(kernel.choice.kernel.grid)).key("tiling").text(tiling_text(kernel));
-  json.key("loops_fold").boolean(loops_fold(kernel));
+  json.key("loops_fold").boolean(loops_fold(kernel)).key("finds").boolean(finds(kernel));
   json.key("ub_modelled_bytes").number(kernel.choice.buffer_bytes).key("ub_bytes").number(compiled.ub_bytes);
   json.key("modelled_us").real(kernel.choice.us).key("tile_ms").real(kernel.tile_seconds * 1e3);
   json.key("toolchain_ms").real((kernel.check.adapted.seconds + compiled.seconds) * 1e3);
@@ -55,7 +66,7 @@ void write_counts(JsonWriter& json, const DeviceLaunch& launch) {
     const toolchain::HivmWork& total = launch.traffic->total;
     json.key("gm_bytes").number(launch.bytes()).key("programs").number(launch.grid[0]);
     json.key("cores_used").number(launch.cores_used());
-    json.key("least_bytes_on_cores").number(launch.least.bytes_on(launch.cores_used()));
+    json.key("least_bytes_on_cores").number(launch.least_bytes_on_cores());
     json.key("vector_calls").number(total.vector_calls).key("scalar_elements").number(total.scalar_elements);
     json.key("local_scalar_accesses").number(total.local_scalar_accesses);
     json.key("gm_scalar_accesses").number(total.gm_scalar_accesses);

@@ -89,6 +89,7 @@ tile::npu::NpuModel npu_model(const target::Target& target) {
                         target.compiler_flags.end();
   model.multi_buffer = is_multi ? 2 : 1;
   model.vector_bytes = target.vector_bytes;
+  model.divides_i32 = !target.inexact_division("i32");
   // As costs_of has them for the time by HIVM.
   model.core_bytes_per_us = cost.gm_core_bytes_per_us.value;
   model.device_bytes_per_us = cost.gm_bytes_per_us.value;

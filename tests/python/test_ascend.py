@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+import ascend_cases
 import pytest
 import torch
 import torch.nn.functional as F
@@ -37,6 +38,25 @@ def test_a_limit_changes_no_value_and_compiles_nothing_again(target: str, limit,
     limited = compiled(_norm, target, cache_dir=str(tmp_path), **options)
     torch.testing.assert_close(limited(*inputs), expected)
     assert limited.reports[0]["cache"] == "hit"
+
+
+@pytest.mark.parametrize("target", [A2, A5])
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("name", ["division_i32", "flip", "flip_rows", "flip_outer_and_last", "flip_bytes",
+                                  "softmax_unaligned", "group_norm"])
+def test_vector_units_do_it_in_one_pass(name: str, dynamic: bool, target: str) -> None:
+    case = ascend_cases.operator_cases()[name]
+    inputs = case.inputs()
+    run = compiled(case.function, target, dynamic=dynamic, count_kernels=True)
+    torch.testing.assert_close(run(*inputs), case.function(*inputs))
+    kernels = [row for report in run.reports for row in report["device_kernels"]]
+    assert kernels
+    for row in kernels:
+        counts = row["counts"]
+        assert counts["scalar_elements"] == 0, counts["scalar_reasons"]
+        # Rows of unknown length are read once for each of softmax's folds.
+        assert row["loops_fold"] or counts["gm_bytes"] <= 1.05 * counts["least_bytes_on_cores"], row["tiling"]
+        assert dynamic or not row["loops_fold"], row["tiling"]
 
 
 @pytest.mark.parametrize("target", [A2, A5])

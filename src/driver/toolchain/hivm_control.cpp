@@ -36,6 +36,7 @@ Arity arity_of(const HivmStep& step) {
     case HivmOp::kSubBlockIndex:
       return {1, 0};
     case HivmOp::kPointer:
+    case HivmOp::kTable:
       return {1, static_cast<size_t>(step.number)};
     case HivmOp::kDim:
       return {1, 2};
@@ -360,7 +361,7 @@ Status HivmFunctionReader::finish() {
       function_.is_vector_code &&
       std::none_of(function_.steps.begin(), function_.steps.end(), [](const HivmStep& step) {
         return step.op == HivmOp::kBlockIndex || step.op == HivmOp::kSubBlockIndex ||
-               step.op == HivmOp::kPointer || step.op == HivmOp::kCall ||
+               step.op == HivmOp::kPointer || step.op == HivmOp::kTable || step.op == HivmOp::kCall ||
                (step.op == HivmOp::kReturn && !step.operands.empty());
       });
   return {};

@@ -85,6 +85,7 @@ void HivmMachine::count_library_call(const HivmStep& step, const Frame& frame) {
   const int64_t elements = is_gather ? largest->elements() : gm->elements();
   const int64_t rows = is_gather ? elements : gm->rows();
   (begins_with_gm ? work_.read_bytes : work_.written_bytes) += bytes_of(elements, gm->bits);
+  if (gm->is_table) work_.table_bytes += bytes_of(elements, gm->bits);
   (begins_with_gm ? work_.read_rows : work_.written_rows) += rows;
   (begins_with_gm ? work_.read_calls : work_.write_calls) += 1;
 }

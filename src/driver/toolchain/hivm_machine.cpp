@@ -236,7 +236,8 @@ void HivmMachine::affine(const HivmStep& step, Frame& frame) const {
 void HivmMachine::view(const HivmStep& step, Frame& frame) {
   std::vector<int64_t> numbers;
   bool is_known = true;
-  const size_t first = step.op == HivmOp::kPointer ? 0 : 1;
+  const bool is_buffer = step.op == HivmOp::kPointer || step.op == HivmOp::kTable;
+  const size_t first = is_buffer ? 0 : 1;
   for (size_t k = first; k < step.operands.size(); ++k) {
     numbers.push_back(frame.values[step.operands[k]].number);
     is_known = is_known && frame.values[step.operands[k]].is_known;
@@ -245,9 +246,10 @@ void HivmMachine::view(const HivmStep& step, Frame& frame) {
   const HivmType& type = program_.types[step.index];
   HivmValue out;
   out.is_known = is_known;
-  if (step.op == HivmOp::kPointer) {
+  if (is_buffer) {
     const auto addresses = static_cast<size_t>(step.number);
     out.view = HivmView::of(type, given.subspan(std::min(addresses, given.size())));
+    out.view.is_table = step.op == HivmOp::kTable;
     const int64_t bytes = (out.view.elements() * out.view.bits + 7) / 8;
     for (size_t k = 0; k < addresses && type.space == HivmSpace::kUb; ++k)
       ub_bytes_ = std::max(ub_bytes_, numbers[k] + bytes);
@@ -277,6 +279,7 @@ void HivmMachine::view(const HivmStep& step, Frame& frame) {
       ++out.view.rank;
     }
   }
+  out.view.is_table = from.is_table;
   frame.values[step.results[0]] = out;
 }
 
@@ -338,6 +341,7 @@ Status HivmMachine::step(Frame& frame, int depth) {
       affine(step, frame);
       return {};
     case HivmOp::kUnknown:
+    case HivmOp::kSetFlag:
       for (const uint32_t slot : step.results) frame.values[slot].is_known = false;
       return {};
     case HivmOp::kBlockIndex:
@@ -345,6 +349,7 @@ Status HivmMachine::step(Frame& frame, int depth) {
       frame.values[step.results[0]].number = step.op == HivmOp::kBlockIndex ? block_ : sub_block_;
       return {};
     case HivmOp::kPointer:
+    case HivmOp::kTable:
     case HivmOp::kRetype:
     case HivmOp::kReinterpret:
     case HivmOp::kSubview:
@@ -370,8 +375,6 @@ Status HivmMachine::step(Frame& frame, int depth) {
       return {};
     case HivmOp::kBarrier:
       ++work_.barriers;
-      return {};
-    case HivmOp::kSetFlag:
       return {};
     case HivmOp::kWaitFlag:
       ++work_.flags;

@@ -13,7 +13,8 @@ namespace jumar::driver::toolchain {
 struct HivmView {
   HivmSpace space = HivmSpace::kNone;
   uint8_t rank = 0;
-  int16_t bits = 0;  // of an element
+  int16_t bits = 0;       // of an element
+  bool is_table = false;  // a constant of the module, in global memory
   std::array<int64_t, kMostDims> sizes = {};
   std::array<int64_t, kMostDims> strides = {};
 

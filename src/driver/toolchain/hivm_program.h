@@ -55,6 +55,7 @@ enum class HivmOp : uint8_t {
   kCopy,
   kRetype,       // the view of the operand with another element type or memory
   kPointer,      // a buffer: the first `number` operands are addresses, then its dynamic sizes
+  kTable,        // a constant of the module
   kReinterpret,  // operands: source, sizes, strides
   kSubview,      // operands: source, sizes, strides; `number` has a bit for each dimension that is kept
   kView,         // operands: source, sizes of dynamic dimensions

@@ -318,7 +318,7 @@ constexpr std::pair<std::string_view, HivmOp> kViews[] = {
     {"memref.expand_shape", HivmOp::kExpand},
     {"memref.extract_strided_metadata", HivmOp::kMetadata},
     {"memref.dim", HivmOp::kDim},
-    {"memref.get_global", HivmOp::kPointer},
+    {"memref.get_global", HivmOp::kTable},
 };
 
 }  // namespace

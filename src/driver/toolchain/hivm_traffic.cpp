@@ -15,6 +15,7 @@ struct SumRow {
 constexpr SumRow kSums[] = {
     {"read_bytes", &HivmWork::read_bytes},
     {"written_bytes", &HivmWork::written_bytes},
+    {"table_bytes", &HivmWork::table_bytes},
     {"read_rows", &HivmWork::read_rows},
     {"written_rows", &HivmWork::written_rows},
     {"read_calls", &HivmWork::read_calls},

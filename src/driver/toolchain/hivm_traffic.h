@@ -37,7 +37,8 @@ struct HivmLaunch {
 struct HivmWork {
   int64_t read_bytes = 0;  // from global memory
   int64_t written_bytes = 0;
-  int64_t read_rows = 0;  // contiguous pieces
+  int64_t table_bytes = 0;  // of what is read: constants that the compiler put into the module
+  int64_t read_rows = 0;    // contiguous pieces
   int64_t written_rows = 0;
   int64_t read_calls = 0;
   int64_t write_calls = 0;

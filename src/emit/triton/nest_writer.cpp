@@ -288,7 +288,7 @@ std::string NestWriter::load(const BlockInst& inst) {
     else
       text += ", other=" + constant_text(type.dtype, inst.constant);
   }
-  return turned(text + ")", dims, layout_.dims_of(type.axes));
+  return turned(turned_round(inst.access, text + ")", dims), dims, layout_.dims_of(type.axes));
 }
 
 void NestWriter::write_store(const BlockInst& inst) {
@@ -296,7 +296,7 @@ void NestWriter::write_store(const BlockInst& inst) {
   const Dims own = layout_.dims_of(value);
   const Dims dims = layout_.memory_dims(inst.access, nest_.values[value].axes);
   const std::string where = pointers(inst.access, dims);
-  const std::string stored = turned(full(value), own, dims);
+  const std::string stored = turned_round(inst.access, turned(full(value), own, dims), dims);
   std::string rest;
   if (inst.access.mask) rest = ", mask=" + out_.named(mask(inst.access.mask, dims), "m");
   const char* function = inst.mode == loop::StoreMode::kSet   ? "store"
@@ -334,6 +334,12 @@ std::string NestWriter::expanded(const std::string& name, const tile::npu::Sprea
   std::vector<const char*> places;
   for (const bool is_new : spread.is_new) places.push_back(is_new ? "None" : ":");
   return fmt::format("{}[{}]", name, fmt::join(places, ", "));
+}
+
+std::string NestWriter::turned_round(const Access& access, const std::string& name, const Dims& dims) {
+  if (!access.is_backward) return name;
+  out_.use_libdevice();
+  return fmt::format("libdevice.flip({}, {})", name, dims.size() - 1);
 }
 
 std::string NestWriter::turned(const std::string& name, const Dims& from, const Dims& to) const {

@@ -57,6 +57,7 @@ class NestWriter {
   std::optional<std::string> literal(BlockId id) const;
   std::vector<std::string> operands(const BlockInst& inst);
   std::string expanded(const std::string& name, const tile::npu::Spread& spread) const;
+  std::string turned_round(const Access& access, const std::string& name, const Dims& dims);
   std::string turned(const std::string& name, const Dims& from, const Dims& to) const;
 
   // Places: expressions of axes along the dimensions of a tensor.

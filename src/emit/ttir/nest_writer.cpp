@@ -178,14 +178,16 @@ void NestWriter::write_load(const BlockInst& inst) {
     if (inst.has_other) text += ", " + out_.constant(t.dtype, inst.constant, shape(dims));
   }
   text += " : " + tensor_text(shape(dims), "!tt.ptr<" + element + ">");
-  names_[inst.result] = turned(out_.define(text), dims, layout_.dims_of(t.axes), element);
+  const std::string loaded = turned_round(inst.access, out_.define(text), dims, element);
+  names_[inst.result] = turned(loaded, dims, layout_.dims_of(t.axes), element);
 }
 
 void NestWriter::write_store(const BlockInst& inst) {
   const tile::npu::BlockType& t = nest_.values[inst.operands[0]];
   const Dims dims = layout_.memory_dims(inst.access, t.axes);
   const std::string element = element_text(t.dtype);
-  const std::string stored = turned(value(inst.operands[0]), layout_.dims_of(t.axes), dims, element);
+  const std::string stored = turned_round(
+      inst.access, turned(value(inst.operands[0]), layout_.dims_of(t.axes), dims, element), dims, element);
   const std::string where = pointers(inst.access, dims);
   std::string mask;
   if (inst.access.mask) mask = in_order(inst.access.mask, dims);
@@ -221,6 +223,13 @@ void NestWriter::write_reduce(const BlockInst& inst) {
   out_.line(fmt::format("  tt.{}.return %both : {}", is_scan ? "scan" : "reduce", element));
   out_.line(fmt::format("}}) : ({}) -> {}", type(inst.operands[0]), type(inst.result)));
   names_[inst.result] = name;
+}
+
+std::string NestWriter::turned_round(const Access& access, const std::string& name, const Dims& dims,
+                                     const std::string& element) {
+  if (!access.is_backward) return name;
+  const std::string type = tensor_text(shape(dims), element);
+  return out_.define(fmt::format("tt.flip {}, {} : {} -> {}", name, dims.size() - 1, type, type));
 }
 
 std::string NestWriter::turned(const std::string& name, const Dims& from, const Dims& to,

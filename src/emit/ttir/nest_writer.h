@@ -31,6 +31,8 @@ class NestWriter {
   // A value in the dimensions of a tensor: its own order, unless it is cheap to make it in another.
   std::string value(BlockId id) const { return names_.at(id); }
   std::string in_order(BlockId id, const Dims& dims);
+  std::string turned_round(const tile::npu::Access& access, const std::string& name, const Dims& dims,
+                           const std::string& element);
   std::string turned(const std::string& name, const Dims& from, const Dims& to, const std::string& element);
   std::string broadcast(const std::string& name, const Dims& from, const Dims& to,
                         const std::string& element);

@@ -20,7 +20,7 @@ using mlir::ValueRange;
 
 HfusionDialect::HfusionDialect(mlir::MLIRContext* context)
     : mlir::Dialect(getDialectNamespace(), context, mlir::TypeID::get<HfusionDialect>()) {
-  addOperations<HfusionCast, HfusionHistogram>();
+  addOperations<HfusionCast, HfusionBinary, HfusionHistogram>();
 }
 
 mlir::Attribute HfusionDialect::parseAttribute(mlir::DialectAsmParser& parser, mlir::Type) const {
@@ -34,19 +34,19 @@ mlir::Attribute HfusionDialect::parseAttribute(mlir::DialectAsmParser& parser, m
 
 namespace {
 
-// "ins(%x : type)"
+// "ins(%x, %y : type, type)"
 mlir::ParseResult parse_group(mlir::OpAsmParser& parser, llvm::StringRef keyword,
                               mlir::OperationState& state) {
-  mlir::OpAsmParser::UnresolvedOperand operand;
-  mlir::Type type;
-  return mlir::failure(parser.parseKeyword(keyword) || parser.parseLParen() || parser.parseOperand(operand) ||
-                       parser.parseColonType(type) || parser.parseRParen() ||
-                       parser.resolveOperand(operand, type, state.operands));
+  llvm::SmallVector<mlir::OpAsmParser::UnresolvedOperand> operands;
+  llvm::SmallVector<mlir::Type> types;
+  return mlir::failure(parser.parseKeyword(keyword) || parser.parseLParen() ||
+                       parser.parseOperandList(operands) || parser.parseColonTypeList(types) ||
+                       parser.parseRParen() ||
+                       parser.resolveOperands(operands, types, parser.getNameLoc(), state.operands));
 }
 
-}  // namespace
-
-mlir::ParseResult HfusionCast::parse(mlir::OpAsmParser& parser, mlir::OperationState& state) {
+// "{attributes} ins(...) outs(...) -> type"
+mlir::ParseResult parse_groups(mlir::OpAsmParser& parser, mlir::OperationState& state) {
   mlir::Type result;
   if (parser.parseOptionalAttrDict(state.attributes) || parse_group(parser, "ins", state) ||
       parse_group(parser, "outs", state) || parser.parseArrow() || parser.parseType(result)) {
@@ -56,11 +56,26 @@ mlir::ParseResult HfusionCast::parse(mlir::OpAsmParser& parser, mlir::OperationS
   return mlir::success();
 }
 
-void HfusionCast::print(mlir::OpAsmPrinter& printer) {
-  printer.printOptionalAttrDict((*this)->getAttrs());
-  printer << " ins(" << getOperand(0) << " : " << getOperand(0).getType() << ") outs(" << getOperand(1)
-          << " : " << getOperand(1).getType() << ") -> " << (*this)->getResult(0).getType();
+void print_groups(mlir::Operation* op, mlir::OpAsmPrinter& printer) {
+  printer.printOptionalAttrDict(op->getAttrs());
+  const auto inputs = op->getOperands().drop_back();
+  printer << " ins(" << inputs << " : " << inputs.getTypes() << ") outs(" << op->getOperands().back() << " : "
+          << op->getOperands().back().getType() << ") -> " << op->getResult(0).getType();
 }
+
+}  // namespace
+
+mlir::ParseResult HfusionCast::parse(mlir::OpAsmParser& parser, mlir::OperationState& state) {
+  return parse_groups(parser, state);
+}
+
+void HfusionCast::print(mlir::OpAsmPrinter& printer) { print_groups(*this, printer); }
+
+mlir::ParseResult HfusionBinary::parse(mlir::OpAsmParser& parser, mlir::OperationState& state) {
+  return parse_groups(parser, state);
+}
+
+void HfusionBinary::print(mlir::OpAsmPrinter& printer) { print_groups(*this, printer); }
 
 mlir::ParseResult HfusionHistogram::parse(mlir::OpAsmParser& parser, mlir::OperationState& state) {
   mlir::OpAsmParser::UnresolvedOperand operand;
@@ -113,34 +128,56 @@ mlir::FailureOr<Value> cast_element(mlir::OpBuilder& b, mlir::Location loc, llvm
   return mlir::failure();
 }
 
+// Replaces the operation by a loop over its elements, whose body `element` makes: nothing where it can't.
+using Element = llvm::function_ref<mlir::FailureOr<Value>(mlir::OpBuilder&, mlir::Location, ValueRange)>;
+bool lower_elementwise(mlir::Operation* op, Element element) {
+  mlir::OpBuilder b(op);
+  auto type = mlir::dyn_cast<mlir::RankedTensorType>(op->getResult(0).getType());
+  if (!type) return false;
+  bool lowered = true;
+  auto map = b.getMultiDimIdentityMap(static_cast<unsigned>(type.getRank()));
+  llvm::SmallVector<mlir::utils::IteratorType> iterators(type.getRank(), mlir::utils::IteratorType::parallel);
+  llvm::SmallVector<mlir::AffineMap> maps(op->getNumOperands(), map);
+  auto generic = b.create<mlir::linalg::GenericOp>(
+      op->getLoc(), type, op->getOperands().drop_back(), op->getOperands().take_back(), maps, iterators,
+      [&](mlir::OpBuilder& body, mlir::Location at, ValueRange args) {
+        auto value = element(body, at, args);
+        lowered = mlir::succeeded(value);
+        body.create<mlir::linalg::YieldOp>(at, lowered ? *value : args.back());
+      });
+  op->getResult(0).replaceAllUsesWith(generic.getResult(0));
+  if (lowered) op->erase();
+  return lowered;
+}
+
+Status refused(mlir::Operation* op, std::string_view what) {
+  Diagnostic error = diagnostic("unsupported", "{}", what);
+  error.where = place(op->getLoc());
+  return error;
+}
+
 Status lower_cast(HfusionCast cast) {
-  mlir::OpBuilder b(cast);
-  mlir::Location loc = cast.getLoc();
   auto mode = cast->getAttrOfType<mlir::StringAttr>("mode");
-  auto type = mlir::dyn_cast<mlir::RankedTensorType>(cast->getResult(0).getType());
-  bool lowered = mode && type;
-  if (lowered) {
-    auto map = b.getMultiDimIdentityMap(static_cast<unsigned>(type.getRank()));
-    llvm::SmallVector<mlir::utils::IteratorType> iterators(type.getRank(),
-                                                           mlir::utils::IteratorType::parallel);
-    auto generic = b.create<mlir::linalg::GenericOp>(
-        loc, type, ValueRange{cast->getOperand(0)}, ValueRange{cast->getOperand(1)},
-        llvm::ArrayRef<mlir::AffineMap>{map, map}, iterators,
-        [&](mlir::OpBuilder& body, mlir::Location at, ValueRange args) {
-          auto value = cast_element(body, at, mode.getValue(), args[0], type.getElementType());
-          lowered = mlir::succeeded(value);
-          body.create<mlir::linalg::YieldOp>(at, lowered ? *value : args[1]);
-        });
-    cast->getResult(0).replaceAllUsesWith(generic.getResult(0));
-  }
-  if (!lowered) {
-    Diagnostic error = diagnostic(
-        "unsupported", "hfusion.cast is simulated between float types, to nearest or towards zero");
-    error.where = place(loc);
-    return error;
-  }
-  cast->erase();
-  return {};
+  const bool lowered =
+      mode && lower_elementwise(cast, [&](mlir::OpBuilder& b, mlir::Location at, ValueRange args) {
+        return cast_element(b, at, mode.getValue(), args[0], args[1].getType());
+      });
+  if (lowered) return {};
+  return refused(cast, "hfusion.cast is simulated between float types, to nearest or towards zero");
+}
+
+// The remainder has the sign of the dividend, as arith.remf has.
+Status lower_binary(HfusionBinary binary) {
+  auto function = binary->getAttrOfType<mlir::StringAttr>("fun");
+  const bool lowered = function && function.getValue() == "mod" &&
+                       lower_elementwise(binary, [](mlir::OpBuilder& b, mlir::Location at, ValueRange args) {
+                         mlir::FailureOr<Value> value = mlir::failure();
+                         if (mlir::isa<mlir::FloatType>(args[0].getType()))
+                           value = Value(b.create<arith::RemFOp>(at, args[0], args[1]));
+                         return value;
+                       });
+  if (lowered) return {};
+  return refused(binary, "of hfusion.elemwise_binary the remainder of floats is simulated");
 }
 
 // Values outside of the bins are not counted.
@@ -178,12 +215,15 @@ void lower_histogram(HfusionHistogram histogram) {
 
 Status lower_hfusion(mlir::ModuleOp module) {
   llvm::SmallVector<HfusionCast> casts;
+  llvm::SmallVector<HfusionBinary> binaries;
   llvm::SmallVector<HfusionHistogram> histograms;
   module.walk([&](mlir::Operation* op) {
     if (auto cast = mlir::dyn_cast<HfusionCast>(op)) casts.push_back(cast);
+    if (auto binary = mlir::dyn_cast<HfusionBinary>(op)) binaries.push_back(binary);
     if (auto histogram = mlir::dyn_cast<HfusionHistogram>(op)) histograms.push_back(histogram);
   });
   for (HfusionCast cast : casts) JUMAR_RETURN_IF_ERROR(lower_cast(cast));
+  for (HfusionBinary binary : binaries) JUMAR_RETURN_IF_ERROR(lower_binary(binary));
   for (HfusionHistogram histogram : histograms) lower_histogram(histogram);
   return {};
 }

@@ -2,10 +2,12 @@
 //
 //   %1 = hfusion.cast {mode = #hfusion.round_mode<trunc>} ins(%0 : tensor<64xf32>)
 //                     outs(%e : tensor<64xbf16>) -> tensor<64xbf16>
-//   %2 = hfusion.histogram %0, 64 : tensor<64xi32> -> tensor<64xi32>
+//   %2 = hfusion.elemwise_binary {fun = #hfusion.binary_fn<mod>} ins(%0, %1 : tensor<64xf32>,
+//                     tensor<64xf32>) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+//   %3 = hfusion.histogram %0, 64 : tensor<64xi32> -> tensor<64xi32>
 //
-// MLIR reads the text only where the operations are registered, so this is a dialect of two. lower_hfusion
-// replaces both by operations of MLIR's own dialects; any other operation of hfusion is an error of the
+// MLIR reads the text only where the operations are registered, so this is a dialect of three. lower_hfusion
+// replaces them by operations of MLIR's own dialects; any other operation of hfusion is an error of the
 // reader, which names it.
 #pragma once
 
@@ -31,6 +33,17 @@ class HfusionCast : public mlir::Op<HfusionCast, mlir::OpTrait::NOperands<2>::Im
  public:
   using Op::Op;
   static llvm::StringRef getOperationName() { return "hfusion.cast"; }
+  static llvm::ArrayRef<llvm::StringRef> getAttributeNames() { return {}; }
+  static mlir::ParseResult parse(mlir::OpAsmParser& parser, mlir::OperationState& state);
+  void print(mlir::OpAsmPrinter& printer);
+};
+
+class HfusionBinary
+    : public mlir::Op<HfusionBinary, mlir::OpTrait::NOperands<3>::Impl, mlir::OpTrait::OneResult,
+                      mlir::OpTrait::ZeroRegions, mlir::OpTrait::ZeroSuccessors> {
+ public:
+  using Op::Op;
+  static llvm::StringRef getOperationName() { return "hfusion.elemwise_binary"; }
   static llvm::ArrayRef<llvm::StringRef> getAttributeNames() { return {}; }
   static mlir::ParseResult parse(mlir::OpAsmParser& parser, mlir::OperationState& state);
   void print(mlir::OpAsmPrinter& printer);

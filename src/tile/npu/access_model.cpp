@@ -39,6 +39,11 @@ double instructions_of(const Inst& inst) {
     case ScalarOp::kLog1p:
     case ScalarOp::kExpm1:
       return 4;
+    case ScalarOp::kTruncDiv:
+    case ScalarOp::kFloorDiv:
+    case ScalarOp::kFmod:
+    case ScalarOp::kRemainder:
+      return ir::is_integer(inst.type) ? 24 : 4;
     case ScalarOp::kSelect:
       return 2;
     default:
@@ -146,7 +151,8 @@ class Reader {
         axis.is_contiguous = true;
       }
     }
-    if (std::ranges::any_of(access.strides, [](int64_t stride) { return stride < 0; })) note_backward(access);
+    if (std::ranges::any_of(access.strides, [](int64_t stride) { return stride < 0; }))
+      note_backward(access, inst.guard);
     for (Expr symbol : sym::symbols_of(inst.address)) {
       if (!symbol.is_symbol(sym::SymbolKind::kValue)) continue;
       access.gathers |= axes_of_value_[symbol];
@@ -159,19 +165,20 @@ class Reader {
     out_.accesses.push_back(std::move(access));
   }
 
-  // The toolchain takes an access that runs backwards as a full block of one dimension: the densest.
-  void note_backward(const AccessShape& access) {
+  // The densest dimension of an access that runs backwards is turned round on chip, and others are done point
+  // by point. Where a guard moves along the densest one the toolchain has to take it, which it does for full
+  // blocks of one dimension.
+  void note_backward(const AccessShape& access, Expr guard) {
     std::optional<size_t> densest;
     const auto distance = [&](size_t k) { return std::abs(access.strides[k]); };
     for (size_t k = 0; k < out_.axes.size(); ++k)
       if (access.strides[k] != 0 && (!densest || distance(k) < distance(*densest))) densest = k;
-    for (size_t k = 0; k < out_.axes.size(); ++k) {
-      if (access.strides[k] == 0) continue;
-      if (k == *densest)
-        out_.axes[k].must_be_exact = true;
-      else
+    const bool is_guarded =
+        access.strides[*densest] < 0 && guard && sym::mentions(guard, out_.axes[*densest].symbol);
+    out_.axes[*densest].must_be_exact = out_.axes[*densest].must_be_exact || is_guarded;
+    for (size_t k = 0; k < out_.axes.size(); ++k)
+      if (k != *densest && access.strides[k] != 0 && (is_guarded || access.strides[k] < 0))
         out_.axes[k].must_be_scalar = true;
-    }
   }
 
   // Axes by the strides that most accesses agree on, the greatest first.
@@ -353,6 +360,12 @@ class Cost {
         spent_.vector_us += elements * 4 / static_cast<double>(model_.vector_bytes) * 4 * model_.vector_us;
       last = k;
     }
+    if (access.by_stride.empty()) return;
+    // What runs backwards is turned round row by row.
+    const size_t densest = access.by_stride.front();
+    if (access.strides[densest] < 0 && sizes_[densest] > 1)
+      spent_.vector_us += elements / static_cast<double>(sizes_[densest]) * model_.instruction_us +
+                          elements * 4 / static_cast<double>(model_.vector_bytes) * model_.vector_us;
   }
 
   void add(const StageShape& stage, double times) {
@@ -376,14 +389,13 @@ class Cost {
     constexpr double kBegin = 2;
     const double operations = stage.operations + (is_exact || stage.folds == 0 ? 0 : kMask) +
                               (is_looped ? kBegin * stage.folds : 0);
-    // Rows that don't fill whole units of the alignment are done one by one.
+    // Rows that don't fill whole units of the alignment lie apart: each takes vectors of its own, of the one
+    // instruction that repeats over them.
     const int64_t unit = model_.align_bytes / 4;
-    const double instructions =
-        last % unit == 0 || last == points ? 1 : static_cast<double>(points) / static_cast<double>(last);
-    const double vectors =
-        std::ceil(static_cast<double>(points) * 4 / static_cast<double>(model_.vector_bytes));
-    spent_.vector_us +=
-        times * operations * (instructions * model_.instruction_us + vectors * model_.vector_us);
+    const int64_t row = last % unit == 0 ? points : last;
+    const double vectors = static_cast<double>(points / row) *
+                           std::ceil(static_cast<double>(row) * 4 / static_cast<double>(model_.vector_bytes));
+    spent_.vector_us += times * operations * (model_.instruction_us + vectors * model_.vector_us);
     spent_.other_us += times * (model_.round_us + operations * model_.barrier_us);
   }
 

@@ -62,8 +62,11 @@ struct Access {
     Expr stride;
   };
   std::vector<Dim> dims;  // in memory order: greatest stride first
-  BlockId index;          // a block of integers that is added to the address of each element
-  BlockId mask;           // a block of bools; points where it is false are left out
+  // The last of them runs against its axis: the block lies in memory the other way round, and is turned on
+  // chip.
+  bool is_backward = false;
+  BlockId index;  // a block of integers that is added to the address of each element
+  BlockId mask;   // a block of bools; points where it is false are left out
 };
 
 enum class BlockKind : uint8_t {

@@ -23,7 +23,12 @@ class Key {
     return *this;
   }
   Key& add(const Access& access) {
-    add(access.buffer).add(access.offset).add(access.index).add(access.mask).add(access.dims.size());
+    add(access.buffer)
+        .add(access.offset)
+        .add(access.index)
+        .add(access.mask)
+        .add(access.is_backward)
+        .add(access.dims.size());
     for (const Access::Dim& dim : access.dims) add(dim.axis).add(dim.stride);
     return *this;
   }

@@ -24,6 +24,7 @@ struct NpuModel {
   int64_t align_bytes = 32;
   int64_t multi_buffer = 2;              // memory.h
   int64_t vector_bytes = 256;            // that one instruction of a vector unit does at once
+  bool divides_i32 = false;              // as integers, not by way of f32
   double core_bytes_per_us = 100000;     // that one core moves, in each direction
   double device_bytes_per_us = 1600000;  // that all cores move together
   double burst_bytes = 512;       // a contiguous piece that is shorter takes as long as one of this length

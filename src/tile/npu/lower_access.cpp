@@ -213,6 +213,23 @@ bool AccessLowering::split(Expr address, const Values& values, Access& out) {
   return true;
 }
 
+// What runs backwards along its densest dimension is taken as it lies. With a guard along that axis it stays
+// as it is: such a mask would have to be turned as well.
+void AccessLowering::turn_round(Expr guard, Access& out) const {
+  if (out.index) return;
+  for (Access::Dim& dim : out.dims) {
+    const BlockAxis& axis = b_.nest().axes[dim.axis];
+    const int64_t stride = dim.stride.as_const().value_or(0);
+    if (stride >= 0) continue;
+    if (axis.size > 1) {
+      if (&dim != &out.dims.back() || (guard && sym::mentions(guard, axis.symbol))) continue;
+      out.offset = cx_.add(out.offset, stride * (axis.size - 1));
+      out.is_backward = true;
+    }
+    dim.stride = cx_.neg(dim.stride);
+  }
+}
+
 AxisSet AccessLowering::axes_of(const Access& access) const {
   AxisSet axes = access.index ? b_.type(access.index).axes : kNoAxes;
   for (const Access::Dim& dim : access.dims) axes |= AxisSet{1} << dim.axis;
@@ -226,7 +243,12 @@ bool AccessLowering::add_masks(Expr guard, const Values& values, Access& out) {
   for (uint32_t k = 0; k < b_.nest().axes.size(); ++k) {
     const BlockAxis& axis = b_.nest().axes[k];
     if ((axes >> k & 1) == 0 || axis.is_exact) continue;
-    masks.push_back(b_.index(cx_.lt(axis.symbol, axis.extent), DType::kBool));
+    // Of a block that is turned round, the points beyond the extent come first.
+    const bool is_backward = out.is_backward && out.dims.back().axis == k;
+    const Expr first_inside = cx_.sub(cx_.add(axis.first, axis.size), axis.extent);
+    const Expr inside = is_backward ? cx_.le(first_inside, cx_.sub(axis.symbol, axis.first))
+                                    : cx_.lt(axis.symbol, axis.extent);
+    masks.push_back(b_.index(inside, DType::kBool));
   }
   if (guard) {
     const BlockId mask = mask_of(arguments_.lifted(narrowed(guard)), values);
@@ -294,9 +316,9 @@ BlockId AccessLowering::load(const Inst& inst, const Values& values, bool pinned
   }
   Access access;
   access.buffer = arguments_.buffer(inst.buffer);
-  if (!split(inst.address, values, access) || !add_masks(guard, values, access) ||
-      !keep_inside(static_cast<bool>(guard), values, access))
-    return {};
+  if (!split(inst.address, values, access)) return {};
+  turn_round(guard, access);
+  if (!add_masks(guard, values, access) || !keep_inside(static_cast<bool>(guard), values, access)) return {};
   std::optional<loop::Constant> other;
   // An integer may become an address, or a divisor.
   if (guard || (access.mask && ir::is_integer(dtype))) other = guard ? inst.constant : loop::Constant{0};
@@ -316,6 +338,7 @@ bool AccessLowering::store(const Inst& inst, const ScalarLowering::Typed& typed,
   Access access;
   access.buffer = arguments_.buffer(inst.buffer);
   if (!split(inst.address, values, access)) return false;
+  turn_round(inst.guard, access);
   if (access.dims.empty() && !access.index) {
     uint32_t unit = 0;
     while (b_.unit() >> unit != 1) ++unit;

@@ -47,7 +47,7 @@ class AccessLowering {
   AxisSet axes_of(const Access& access) const;
   Expr from_first(Expr e) const;
   BlockId places(Expr plain);
-  void fill(Access& access, AxisSet axes);
+  void turn_round(Expr guard, Access& out) const;
   bool refuse(std::string why) {
     if (refusal_.empty()) refusal_ = std::move(why);
     return false;

@@ -28,7 +28,7 @@ class NestLowering {
         kernel_(kernel),
         out_(out),
         builder_(cx_, axes_made()),
-        scalars_(builder_),
+        scalars_(builder_, tiling.divides_i32),
         accesses_(program, builder_, scalars_, arguments, kernel) {}
 
   std::optional<std::string> run() {

@@ -363,54 +363,6 @@ BlockId ScalarLowering::unwrapped(ScalarOp op, BlockId a, BlockId b, DType dtype
   }
 }
 
-// Vector units may divide i32 as f32, which is exact below 2^24 only: greater ones are divided in 64 bits,
-// one by one.
-BlockId ScalarLowering::divided(ScalarOp op, BlockId a, BlockId b) {
-  constexpr Range kExact = {-(1 << 24) + 1, (1 << 24) - 1};
-  if (b_.type(a).dtype == DType::kI32 && !(fits(range_of(a), kExact) && fits(range_of(b), kExact))) {
-    const BlockId result = divided_as_held(op, wide(a), wide(b));
-    return b_.convert(BlockOp::kTruncI, result, DType::kI32);
-  }
-  return divided_as_held(op, a, b);
-}
-
-BlockId ScalarLowering::divided_as_held(ScalarOp op, BlockId a, BlockId b) {
-  const DType held = b_.type(a).dtype;
-  const BlockId zero = b_.integer(0, held);
-  const BlockId one = b_.integer(1, held);
-  const Range divisor = range_of(b);
-  const Range dividend = range_of(a);
-  const bool never_zero = divisor.lo > 0 || divisor.hi < 0;
-  const bool never_minus_one = divisor.lo > -1 || divisor.hi < -1 || dividend.lo >= 0;
-  const BlockId is_zero = never_zero ? BlockId() : b_.op(BlockOp::kEqI, b, zero);
-  BlockId safe = never_zero ? b : select(is_zero, one, b);
-  BlockId minus_one;
-  if (!never_minus_one) {
-    // least/-1 does not fit; x/-1 is -x for every x, which wraps as it should.
-    minus_one = b_.op(BlockOp::kEqI, b, b_.integer(-1, held));
-    safe = select(minus_one, one, safe);
-  }
-  const bool quotient = op == ScalarOp::kTruncDiv || op == ScalarOp::kFloorDiv;
-  const bool floors = op == ScalarOp::kFloorDiv || op == ScalarOp::kRemainder;
-  const bool signs_agree = dividend.lo >= 0 && divisor.lo >= 0;
-  const BlockId rem = b_.op(BlockOp::kRemSI, a, safe);
-  BlockId differs;
-  if (floors && !signs_agree) {
-    const BlockId negative = b_.op(BlockOp::kLtI, b_.op(BlockOp::kXorI, rem, safe), zero);
-    differs = b_.op(BlockOp::kAndI, b_.op(BlockOp::kNeI, rem, zero), negative);
-  }
-  BlockId result = rem;
-  if (quotient) {
-    result = b_.op(BlockOp::kDivSI, a, safe);
-    if (differs) result = b_.op(BlockOp::kSubI, result, select(differs, one, zero));
-    if (minus_one) result = select(minus_one, b_.op(BlockOp::kSubI, zero, a), result);
-  } else {
-    if (differs) result = b_.op(BlockOp::kAddI, result, select(differs, safe, zero));
-    if (minus_one) result = select(minus_one, zero, result);
-  }
-  return is_zero ? select(is_zero, zero, result) : result;
-}
-
 BlockId ScalarLowering::shifted(ScalarOp op, BlockId a, BlockId b, DType dtype) {
   const DType held = b_.type(a).dtype;
   const int64_t bits = 8 * ir::dtype_bytes(dtype);

@@ -18,7 +18,8 @@ sym::Range range_of_type(ir::DType dtype);
 // range.
 class ScalarLowering {
  public:
-  explicit ScalarLowering(BlockBuilder& builder) : b_(builder) {}
+  // `divides_i32`: the device's division of i32 is that of integers, not of f32 (targets: inexact_division).
+  ScalarLowering(BlockBuilder& builder, bool divides_i32) : b_(builder), divides_i32_(divides_i32) {}
 
   struct Typed {
     BlockId value;
@@ -57,13 +58,21 @@ class ScalarLowering {
   BlockId plain_integer(loop::ScalarOp op, BlockId a, BlockId b, ir::DType dtype);
   BlockId unwrapped(loop::ScalarOp op, BlockId a, BlockId b, ir::DType dtype);
   BlockId divided(loop::ScalarOp op, BlockId a, BlockId b);
-  BlockId divided_as_held(loop::ScalarOp op, BlockId a, BlockId b);
+  struct Division {
+    BlockId quotient;
+    BlockId remainder;
+  };
+  BlockId signs_differ(BlockId remainder, BlockId b, sym::Range divisor);
+  Division truncated(BlockId a, BlockId b, sym::Range dividend, sym::Range divisor);
+  Division by_floats(BlockId a, BlockId b, sym::Range dividend, sym::Range divisor);
+  Division with_signs(const Division& whole, BlockId a, BlockId b, sym::Range dividend, sym::Range divisor);
   BlockId shifted(loop::ScalarOp op, BlockId a, BlockId b, ir::DType dtype);
   BlockId bool_op(loop::ScalarOp op, BlockId a, BlockId b);
   BlockId compared(loop::ScalarOp op, BlockId a, BlockId b, ir::DType dtype);
   BlockId select(BlockId condition, BlockId a, BlockId b) { return b_.op(BlockOp::kSelect, condition, a, b); }
 
   BlockBuilder& b_;
+  bool divides_i32_;
   std::unordered_map<BlockId, sym::Range> ranges_;
   std::string refusal_;
 };

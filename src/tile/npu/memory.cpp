@@ -218,7 +218,7 @@ class Liveness {
   }
 
   static bool is_turned(const BlockInst& inst) {
-    return !std::ranges::is_sorted(inst.access.dims, {}, &Access::Dim::axis);
+    return inst.access.is_backward || !std::ranges::is_sorted(inst.access.dims, {}, &Access::Dim::axis);
   }
 
   const BlockNest& nest_;

@@ -20,11 +20,14 @@ struct AxisTiling {
 
 struct NestTiling {
   std::vector<AxisTiling> axes;  // in the order of blocks: the last is contiguous
+  // The device divides i32 as integers. Else it does as f32, and exact division is made of more operators.
+  bool divides_i32 = false;
 };
 
 // A nest in the form that is tiled: no axes of extent 1, neighbours merged where all addresses allow, no
 // division or remainder that cutting an axis can remove, and inner axes of the same extent in different
-// stages with one name, so that what two stages both compute is seen to be equal.
+// stages with one name and equal addresses in one form, so that what two stages both compute is seen to be
+// equal.
 struct PreparedNest {
   loop::Nest nest;
   std::vector<loop::Axis> inner;  // the distinct inner axes of all stages

@@ -243,6 +243,95 @@ TEST(NpuTile, CheckedIndicesSimplifyAddresses) {
                 [&](const BlockInst& inst) { EXPECT_FALSE(inst.access.index.valid()); });
 }
 
+// What two stages read of a rolled tensor is one load, though its addresses have two forms.
+TEST(NpuTile, EqualAddressesOfStagesAreOneLoad) {
+  loop::Program program = read(R"(loop @main {
+  %x: f32[56, 96, 7] = input 0
+  %y: f32[8, 7, 96] = output
+  kernel @roll {
+    nest (i1 in 8, i3 in 7) {
+      stage (r0 in 96) {
+        %0: f32 = load %x[r0 + 96*((7*i1 + i3 + 3) % 56) + 4704*((i1 + (i3 + 3)//7) % 8)]
+        %1: f32 = reduce sum %0
+      }
+      stage (r1 in 96) {
+        %2: f32 = load %x[r1 - 672*((i3 + 3) % 7) + 768*((7*i1 + i3 + 3) % 56)]
+        %3: f32 = sub %2, %1
+        store %y[672*i1 + 96*i3 + r1], %3
+      }
+    }
+  }
+  return %y
+}
+)");
+  const TiledKernel kernel = tiled(program);
+  ASSERT_FALSE(kernel.choices.empty()) << kernel.refusal;
+  EXPECT_EQ(count_of(kernel.choices[0].kernel, BlockKind::kLoad), 1);
+}
+
+// A group's sum goes along 6272 elements, its result along 8 channels of 784: the group is loaded once.
+TEST(NpuTile, StagesOfOtherAxesShareTheirLoads) {
+  loop::Program program = read(R"(loop @main {
+  %x: f32[4, 64, 784] = input 0
+  %w: f32[64] = input 1
+  %y: f32[4, 64, 784] = output
+  kernel @norm {
+    nest (i0 in 4, i1 in 8) {
+      stage (r0 in 8, r1 in 784) {
+        %0: f32 = load %x[50176*i0 + 6272*i1 + 784*r0 + r1]
+        %1: f32 = reduce sum %0
+      }
+      stage (r2 in 8, r3 in 784) {
+        %2: f32 = load %x[50176*i0 + 6272*i1 + 784*r2 + r3]
+        %3: f32 = sub %2, %1
+        %4: f32 = load %w[8*i1 + r2]
+        %5: f32 = mul %3, %4
+        store %y[50176*i0 + 6272*i1 + 784*r2 + r3], %5
+      }
+    }
+  }
+  return %y
+}
+)");
+  const TiledKernel kernel = tiled(program);
+  ASSERT_FALSE(kernel.choices.empty()) << kernel.refusal;
+  EXPECT_EQ(count_of(kernel.choices[0].kernel, BlockKind::kLoad), 2);
+}
+
+// Rows that don't fill units of the alignment are one block all the same: its instructions repeat over them.
+TEST(NpuTile, UnalignedRowsAreNotCut) {
+  loop::Program program = read(R"(loop @main {
+  %x: f32[18816, 49] = input 0
+  %y: f32[18816, 49] = output
+  kernel @softmax {
+    nest (i0 in 18816) {
+      stage (r0 in 49) {
+        %0: f32 = load %x[49*i0 + r0]
+        %1: f32 = reduce max %0
+      }
+      stage (r1 in 49) {
+        %2: f32 = load %x[49*i0 + r1]
+        %3: f32 = sub %2, %1
+        %4: f32 = exp %3
+        %5: f32 = reduce sum %4
+      }
+      stage (r2 in 49) {
+        %6: f32 = load %x[49*i0 + r2]
+        %7: f32 = sub %6, %1
+        %8: f32 = exp %7
+        %9: f32 = div %8, %5
+        store %y[49*i0 + r2], %9
+      }
+    }
+  }
+  return %y
+}
+)");
+  const TiledKernel kernel = tiled(program);
+  ASSERT_FALSE(kernel.choices.empty()) << kernel.refusal;
+  EXPECT_EQ(count_of(kernel.choices[0].kernel, BlockKind::kLoad), 1);
+}
+
 TEST(NpuTile, SizesBecomeArguments) {
   loop::Program program = read(negation(" symbols(s0 in [1, 4096], s1 in [1, 4096])", "s0", "s1"));
   const TiledKernel kernel = tiled(program);

@@ -128,6 +128,27 @@ TEST(HivmTraffic, GatherHandlesElementsOneByOne) {
   }
 }
 
+// As the A5 compiler does for a sine: the table is read by each core, though it is no argument.
+TEST(HivmTraffic, TablesOfTheCompilerCountApart) {
+  const std::string gm = "#hivm.address_space<gm>>";
+  const std::string ub = "#hivm.address_space<ub>>";
+  const std::string row = "strided<[1]>, " + gm;
+  const HivmProgram program = entry_with(
+      "%0 = memref.get_global @tbl : memref<320xi32, " + gm +
+      "\n%1 = memref.reinterpret_cast %0 to offset: [0], sizes: [320], strides: [1] : memref<320xi32, " + gm +
+      " to memref<320xi32, " + row + "\n%c0 = llvm.mlir.constant(0 : i64) : i64" +
+      "\n%2 = hivm.hir.pointer_cast(%c0) : memref<320xi32, " + ub +
+      "\ncall @load_gm_to_ubuf_1d_int32_t(%1, %2) : (memref<320xi32, " + row + ", memref<320xi32, " + ub +
+      ") -> ()" +
+      "\n%3 = memref.reinterpret_cast %arg1 to offset: [0], sizes: [64], strides: [1] : memref<?xf32, " + gm +
+      " to memref<64xf32, " + row + "\n%4 = hivm.hir.pointer_cast(%c0) : memref<64xf32, " + ub +
+      "\ncall @load_gm_to_ubuf_1d_float(%3, %4) : (memref<64xf32, " + row + ", memref<64xf32, " + ub +
+      ") -> ()");
+  const HivmTraffic traffic = traffic_of(program, {3, 1, 1}, {7});
+  EXPECT_EQ(traffic.total.read_bytes, 3 * 4 * (320 + 64));
+  EXPECT_EQ(traffic.total.table_bytes, 3 * 4 * 320);
+}
+
 TEST(HivmTraffic, MixedKernelsHaveTwoParts) {
   const HivmTraffic a2 = traffic_of(program_of("matmul.a2.mlir"), {1, 1, 1}, {});
   EXPECT_EQ(a2.total.cube_calls, 1);

@@ -68,6 +68,13 @@ TEST(Types, EachOperationOfHalvesRounds) {
   }
 }
 
+// What Triton's % of floats becomes.
+TEST(Types, RemaindersHaveTheSignOfTheDividend) {
+  std::vector<float> divisors(kFloats.rbegin(), kFloats.rend());
+  const auto found = run_binary<float, float>("f32_remainder", kFloats, divisors);
+  for (size_t i = 0; i < kFloats.size(); ++i) expect_same(found[i], std::fmod(kFloats[i], divisors[i]));
+}
+
 TEST(Types, HalvesByTheirBits) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     float value = half_value(static_cast<uint16_t>(bits));
