@@ -7,7 +7,7 @@ namespace jumar::runtime {
 bool names_storage(const Code& code, const plan::CallStep& call) {
   const bool is_view = call.op == "aten.as_strided.default";
   if (!is_view && call.op != "aten.as_strided_scatter.default") return false;
-  const TensorId* operand = call.args[0].as<TensorId>();
+  const auto* operand = call.args[0].as<plan::TensorId>();
   return operand && !call.args[is_view ? 3 : 4].as<ir::NoneArg>() &&
          code.tensors[code.tensors[operand->index()].root].place == Place::kInput;
 }
