@@ -126,7 +126,7 @@ def test_run_with_the_simulator(packed, limit: tuple | None, tmp_path: Path) -> 
             assert len(grids) == len(json.loads(entries(package)["device.json"])["kernels"])
             assert all(used == grid <= cores for grid, used in grids)
             assert "  1x aten.addmm.default: a matrix product" in said
-            said_of.append(said)
+            said_of.append(said[said.index("simulated for"):])  # after a warning about the limit's ratio
     assert said_of[0] == said_of[1]
 
 
@@ -335,6 +335,33 @@ def test_loaders_without_the_simulator_say_why(packed) -> None:
         library.write_bytes(archive.read(name))
     with pytest.raises(RuntimeError, match=f"its kernels are for {target}, .*launches kernels on no device yet"):
         torch._C._aoti.AOTIModelContainerRunnerCpu(str(library), 1)
+
+
+LINKER = """#!/bin/sh
+if [ "$1" = --version ]; then echo hivmc 1.2.0; exit 0; fi
+while [ "$1" != -o ]; do shift; done
+echo device code > "$2"
+"""
+
+
+def test_device_binaries_where_the_linker_is(tmp_path: Path) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "hivmc").write_text(LINKER)
+    (programs / "hivmc").chmod(0o755)
+    environment = {"PATH": f"{programs}:{os.environ['PATH']}", "JUMAR_CACHE_DIR": str(tmp_path / "cache")}
+    archive = save(block(), (IDS,), path=tmp_path / "model.pt2")
+    package = tmp_path / "model.jumar.pt2"
+    said = compile_archive(archive, f"--target={A2}", environment=environment)
+    found = entries(package)
+    rows = json.loads(found["device.json"])["kernels"]
+    assert f"({len(rows)} linked, 0 to be linked on the device)" in said
+    assert all(found[row["binary"]] == b"device code\n" for row in rows)
+    assert f"kernels of the device: {len(rows)}, of which {len(rows)} are linked" in jumar("inspect", package)
+    for machine in ("x86_64", "aarch64"):
+        assert all(row["binary"].encode() + b"\0" in found[f"host/{machine}.o"] for row in rows)
+    (values,), _ = simulated(package, (IDS,), tmp_path / "run")
+    np.testing.assert_allclose(values, block()(IDS).detach().numpy(), atol=1e-5, rtol=1e-5)
 
 
 class Counter(nn.Module):

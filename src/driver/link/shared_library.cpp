@@ -21,7 +21,7 @@ namespace {
 constexpr std::array<std::string_view, 5> kSystemLibraries = {"libstdc++.so.6", "libm.so.6", "libgcc_s.so.1",
                                                               "libc.so.6", "ld-linux-x86-64.so.2"};
 constexpr std::string_view kExports =
-    "{ global: AOTInductorModel*; jumar_model_*; jumar_device_program; local: *; };\n";
+    "{ global: AOTInductorModel*; jumar_model_*; jumar_device_*; local: *; };\n";
 
 std::vector<std::string> loaded_system_libraries() {
   std::vector<std::string> paths;
