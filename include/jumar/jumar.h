@@ -102,6 +102,15 @@ JUMAR_API jumar_error* jumar_compile_package(jumar_context* context, const char*
                                              void (*progress)(void* user, const char* stage), void* user,
                                              jumar_text** report);
 
+/* A package for an NPU (docs/ascend.md), its kernels run by the simulator. It fails for other packages. The
+ * program's inputs are the call's arguments, its weights are its own. */
+JUMAR_API jumar_error* jumar_simulate_package(jumar_context* context, const char* path, const char* options,
+                                              jumar_program** program);
+/* Of such a program, as JSON: {"in_spec": "...", "out_spec": "...", "arguments": [{"name": "x", "fixed":
+ * false}]}. The specs are torch's pytree specs; a fixed argument is one that the export has made a constant,
+ * and no input. "" of other programs. */
+JUMAR_API const char* jumar_program_signature(const jumar_program* program);
+
 JUMAR_API size_t jumar_program_input_count(const jumar_program* program);
 JUMAR_API size_t jumar_program_output_count(const jumar_program* program);
 /* What was done with the graph, as JSON: stages and their times, kernels, calls with reasons, refusals. */

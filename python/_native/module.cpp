@@ -181,6 +181,30 @@ PyObject* compile_package(PyObject* module, PyObject* args, PyObject* kwargs) {
   return out;
 }
 
+PyObject* simulate_package(PyObject* module, PyObject* args, PyObject* kwargs) {
+  State& state = *state_of(module);
+  const char* path = nullptr;
+  PyObject* options = Py_None;
+  const char* names[] = {"path", "options", nullptr};
+  if (PyArg_ParseTupleAndKeywords(args, kwargs, "s|O:simulate_package", const_cast<char**>(names), &path,
+                                  &options) == 0) {
+    return nullptr;
+  }
+  const Ref lines(option_text(options));
+  const char* data = lines ? PyUnicode_AsUTF8AndSize(lines.get(), nullptr) : nullptr;
+  const Ref none(PyTuple_New(0));
+  if (data == nullptr || !none) return nullptr;
+  jumar_program* program = nullptr;
+  PyThreadState* thread = PyEval_SaveThread();
+  jumar_error* error = jumar_simulate_package(state.context, path, data, &program);
+  PyEval_RestoreThread(thread);
+  if (error != nullptr) {
+    raise(state, error);
+    return nullptr;
+  }
+  return new_program(state, program, {none.get(), none.get(), false});
+}
+
 PyObject* resolve_options(PyObject* module, PyObject* options) {
   State& state = *state_of(module);
   const Ref lines(option_text(options));
@@ -236,6 +260,10 @@ PyMethodDef kFunctions[] = {
      METH_VARARGS | METH_KEYWORDS,
      "compile_package(archive, output, options=None, progress=None) -> JSON report\n\n"
      "Makes a package of what torch.export.save wrote. `progress(stage)` is called before each stage."},
+    {"simulate_package", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(simulate_package)),
+     METH_VARARGS | METH_KEYWORDS,
+     "simulate_package(path, options=None) -> Program\n\n"
+     "A package for an NPU whose kernels the simulator runs."},
     {"resolve_options", resolve_options, METH_O,
      "resolve_options(options) -> dict\n\nChecks a dict, option text or None and returns the values of all "
      "options as text."},

@@ -218,6 +218,10 @@ PyObject* plan_text(PyObject* self, PyObject*) {
   return PyUnicode_FromString(jumar_program_plan(as_program(self)->program));
 }
 
+PyObject* signature(PyObject* self, PyObject*) {
+  return PyUnicode_FromString(jumar_program_signature(as_program(self)->program));
+}
+
 PyObject* arena_bytes(PyObject* self, PyObject*) {
   return PyLong_FromLongLong(jumar_program_arena_bytes(as_program(self)->program));
 }
@@ -259,6 +263,7 @@ PyMethodDef kMethods[] = {
      "run(inputs) -> tuple of results. The inputs are a list or tuple, in the graph's order."},
     {"report", report, METH_NOARGS, "report() -> JSON text: stages, kernels, calls with reasons, refusals."},
     {"plan_text", plan_text, METH_NOARGS, "plan_text() -> the host program as text."},
+    {"signature", signature, METH_NOARGS, "signature() -> JSON text of a package's call; or nothing."},
     {"arena_bytes", arena_bytes, METH_NOARGS,
      "arena_bytes() -> bytes of intermediate tensors of the last call."},
     {nullptr, nullptr, 0, nullptr}};

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["CompileError", "Error", "InputError", "InternalError", "aot_compile", "explain"]
+__all__ = ["CompileError", "Error", "InputError", "InternalError", "aot_compile", "explain", "load"]
 
 _EXCEPTIONS = ("CompileError", "Error", "InputError", "InternalError")
 
@@ -53,9 +53,19 @@ def aot_compile(
 
     `exported_program`: a torch.export.ExportedProgram, or the path of an archive that torch.export.save wrote.
     `path`: of the package; by torch's custom it ends with ".pt2". `options`: by name, see `jumar options`; `cpu`
-    and `provider` matter most here. `progress`: called with the name of each stage before it begins; by default
+    and `provider` matter most here, and `target`, which makes a package for an NPU (docs/ascend.md). `progress`: called with the name of each stage before it begins; by default
     they are shown on a terminal. Raises CompileError where the program, an option or a file is at fault;
     nothing is left at `path` then."""
     from .packages import aot_compile as run
 
     return run(exported_program, path, options=options, progress=progress)
+
+
+def load(path: Any, *, sim: bool = False, options: dict[str, Any] | None = None) -> Any:
+    """Loads a package that `jumar compile` or `aot_compile` made; what it gives is called like the exported
+    module. A package for an NPU needs `sim=True`: the simulator runs its kernels, on CPU tensors, and `options`
+    are those of the run, such as {"device_limit": (14, 28)}. Other packages are loaded by
+    torch._inductor.aoti_load_package. Raises Error where a package cannot be run here."""
+    from .packages import load as run
+
+    return run(path, sim=sim, options=options)

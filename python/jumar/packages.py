@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
+import zipfile
 from typing import Any, Callable
 
 
@@ -49,3 +51,64 @@ def aot_compile(
     finally:
         line.end()
     return output
+
+
+def _device_key(path: str) -> str:
+    """What torch's loaders choose a runner by; "" where the file is no package."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for name in archive.namelist():
+                if name.endswith("_metadata.json"):
+                    return str(json.loads(archive.read(name)).get("AOTI_DEVICE_KEY", ""))
+    except (zipfile.BadZipFile, ValueError):
+        pass
+    return ""
+
+
+class SimulatedPackage:
+    """A package for an NPU, called like the exported module; the simulator runs its kernels."""
+
+    def __init__(self, program: Any) -> None:
+        from torch.utils import _pytree as pytree
+
+        self._program = program
+        signature = json.loads(program.signature())
+        self._in_spec = pytree.treespec_loads(signature["in_spec"])
+        self._out_spec = pytree.treespec_loads(signature["out_spec"])
+        self._fixed = [argument["fixed"] for argument in signature["arguments"]]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        from torch.export._tree_utils import reorder_kwargs
+        from torch.utils import _pytree as pytree
+
+        from . import _native
+
+        leaves, spec = pytree.tree_flatten((args, reorder_kwargs(kwargs, self._in_spec)))
+        if spec != self._in_spec:
+            found, wanted = (" ".join(str(each).split()) for each in (spec, self._in_spec))
+            raise _native.InputError(f"the arguments have the structure {found}; the package takes {wanted}")
+        inputs = [leaf for leaf, is_fixed in zip(leaves, self._fixed, strict=True) if not is_fixed]
+        return pytree.tree_unflatten(list(self._program.run(inputs)), self._out_spec)
+
+    def report(self) -> dict[str, Any]:
+        """Kernels and called operators with their reasons, as the package tells them."""
+        return json.loads(self._program.report())
+
+
+def load(path: str | os.PathLike[str], *, sim: bool = False, options: dict[str, Any] | None = None) -> Any:
+    from . import _native
+
+    name = os.fspath(path)
+    key = _device_key(name)
+    if key == "cpu":
+        if sim or options:
+            raise _native.Error(f"'{name}' is compiled for the processor: sim and options are for packages of an NPU")
+        import torch
+
+        return torch._inductor.aoti_load_package(name)
+    if key and not sim:
+        raise _native.Error(
+            f"'{name}' is compiled for an NPU, and Jumar launches kernels on none yet: "
+            "jumar.load(path, sim=True) runs them in the simulator"
+        )
+    return SimulatedPackage(_native.simulate_package(name, options))

@@ -96,7 +96,8 @@ void add_compile(CLI::App& app, CompileArguments& arguments) {
   app.add_option(
          "--emit", arguments.emit,
          "what to make: a package, C++ source in a folder, or, for a device, stages of its kernels in a "
-         "folder")
+         "folder; by default a package, or all stages where --output is for a device and ends otherwise than "
+         "with .pt2")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(emit_words()));
@@ -124,7 +125,8 @@ void add_run(CLI::App& app, RunArguments& arguments) {
   app.add_option("--torch", arguments.torch_library,
                  "a libtorch_cpu.so to call operators of; a package may need one");
   add_device_flags(app, arguments.target, arguments.device_limit);
-  app.add_flag("--sim", arguments.sim, "run the device's kernels in the simulator, and tell what ran");
+  app.add_flag("--sim", arguments.sim,
+               "run a device's kernels in the simulator, of a package or with --target, and tell what ran");
   app.add_option("--threads", arguments.threads, "threads to run with; 0 means one for each processor")
       ->check(CLI::Range(0, 4096));
   app.add_option("--repeat", arguments.repeat, "calls after the first; their median time is printed")

@@ -63,6 +63,16 @@ Result<std::string> make_package(const CompileArguments& arguments, const Option
   ProgressLine line(::isatty(STDERR_FILENO) == 1);
   request.progress = [&](std::string_view stage) { line.tell(stage); };
   JUMAR_ASSIGN(const PackageSummary made, compile_package(request, options, report));
+  if (!made.device.empty()) {
+    const size_t all = made.kernels + made.folding_kernels;
+    return fmt::format(
+        "{}: for {}, {} kernels and {} at load ({} linked, {} to be linked on the device), {} calls, weights "
+        "{}, "
+        "package {}",
+        request.output, made.device, made.kernels, made.folding_kernels, made.linked_kernels,
+        all - made.linked_kernels, call_count(report), size_text(made.weights_bytes),
+        size_text(made.package_bytes));
+  }
   return fmt::format("{}: {} kernels and {} at load, {} calls, weights {}, package {}", request.output,
                      made.kernels, made.folding_kernels, call_count(report), size_text(made.weights_bytes),
                      size_text(made.package_bytes));
@@ -111,14 +121,25 @@ Status check_emit(const std::vector<std::string>& words, bool for_device) {
   if (has_stage && !for_device)
     return diagnostic("option", "--emit={} is made for a device: name one with --target",
                       fmt::join(words, ","));
-  if (has_whole && for_device)
-    return diagnostic("option", "--emit={} is not made for a device; there is --emit={}", words[0],
-                      fmt::join(stages, ","));
+  if (has_whole && for_device && words[0] != kPackage)
+    return diagnostic("option", "--emit={} is not made for a device; there is --emit={},{}", words[0],
+                      kPackage, fmt::join(stages, ","));
   return {};
 }
 
+// Kernels of a device go to a folder where stages of them are asked for, and where the output is named like
+// no package.
+bool wants_folder(const CompileArguments& arguments) {
+  if (!arguments.emit.empty()) return arguments.emit[0] != kPackage;
+  return !arguments.output.empty() && !arguments.output.ends_with(kEnding);
+}
+
 Result<std::string> make(const CompileArguments& arguments, const Options& options, Report& report) {
-  if (options.target() != "cpu") return make_device_project(arguments, options, report);
+  if (options.target() != "cpu" && wants_folder(arguments)) {
+    if (!arguments.page.empty())
+      return diagnostic("option", "--report is for packages; kernels.json of the folder says what is in it");
+    return make_device_project(arguments, options, report);
+  }
   const bool is_cpp = !arguments.emit.empty() && arguments.emit[0] == kCpp;
   return is_cpp ? make_sources(arguments, options, report) : make_package(arguments, options, report);
 }

@@ -11,8 +11,8 @@ namespace jumar::driver {
 
 struct CompileArguments {
   std::string input;
-  // "package", "cpp", or stages of a device's kernels (device_project.h). Empty: a package, or for a device
-  // all stages.
+  // "package", "cpp", or stages of a device's kernels (device_project.h). Empty: a package; or for a device,
+  // where the output does not end with .pt2, all stages.
   std::vector<std::string> emit;
   // Empty: beside the input, with the ending .jumar.pt2, .cpp for the folder of sources, .npu for a device's.
   std::string output;

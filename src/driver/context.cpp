@@ -46,6 +46,7 @@ void rename_inputs(plan::Plan& plan, const std::vector<std::string>& names) {
 std::optional<runtime::RunError> CompiledGraph::run(std::span<const runtime::InputValue> inputs,
                                                     std::span<runtime::Output> outputs,
                                                     runtime::HostCalls* host) const {
+  if (model_) return model_->run(inputs, outputs, host);
   if (!program_) return plan_->run(inputs, outputs, host);
   std::optional<runtime::RunError> error = program_->run(inputs, outputs);
   const bool repeats = error && error->kind == runtime::RunError::Kind::kOpFailed && host != nullptr;
@@ -118,14 +119,15 @@ Result<std::shared_ptr<const runtime::native::Provider>> Context::provider(const
   return provider;
 }
 
-Result<runtime::Engine> Context::engine(const Job& job) {
+Result<runtime::Engine> Context::engine(const Options& options, const Running& running,
+                                        const CompiledGraph& graph) {
   runtime::Engine engine;
-  engine.pool = pool(job.options);
-  engine.torch = job.graph->torch_.get();
-  JUMAR_ASSIGN(engine.native, provider(job.options, job.running.threads));
-  engine.has_host_calls = !job.running.without_libtorch && job.running.torch_library.empty();
-  engine.freezes_parameters = job.running.freezes_parameters;
-  engine.free_results = static_cast<uint32_t>(job.options.free_results());
+  engine.pool = pool(options);
+  engine.torch = graph.torch_.get();
+  JUMAR_ASSIGN(engine.native, provider(options, running.threads));
+  engine.has_host_calls = !running.without_libtorch && running.torch_library.empty();
+  engine.freezes_parameters = running.freezes_parameters;
+  engine.free_results = static_cast<uint32_t>(options.free_results());
   return engine;
 }
 
@@ -283,12 +285,8 @@ Status Context::finish(Job& job) {
       return is_simulated ? graph.sim_kernels_.find(name) : graph.kernels_.find(name);
     };
     JUMAR_ASSIGN(graph.torch_, torch_for(job.running));
-    JUMAR_ASSIGN(runtime::Engine engine, this->engine(job));
-    if (is_simulated) {
-      engine.cores = std::make_shared<const runtime::Cores>(
-          runtime::CoreCounts{job.device->limit.cube_cores, job.device->limit.vector_cores});
-      engine.fault_text = graph.sim_kernels_.fault_texts();
-    }
+    JUMAR_ASSIGN(runtime::Engine engine, this->engine(job.options, job.running, graph));
+    if (is_simulated) graph.sim_kernels_.equip(engine, job.device->limit);
     graph.plan_text_ = job.entry.plan_text;
     if (job.options.cpp_wrapper()) make_program(job, engine);
     JUMAR_ASSIGN(graph.plan_, runtime::PreparedPlan::prepare(std::move(*job.plan), table, std::move(engine)));

@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "driver/cpp_program.h"
+#include "driver/device.h"
 #include "driver/kernels.h"
 #include "driver/sim_kernels.h"
 #include "driver/store.h"
@@ -25,6 +26,7 @@
 #include "graph/graph.h"
 #include "runtime/executor.h"
 #include "runtime/native/provider.h"
+#include "runtime/package/model.h"
 #include "runtime/torch/c_api.h"
 #include "support/options.h"
 #include "target/target.h"
@@ -43,17 +45,25 @@ struct Running {
 
 class CompiledGraph {
  public:
-  const runtime::PreparedPlan& plan() const { return *plan_; }
+  const runtime::PreparedPlan& plan() const { return model_ ? model_->plan() : *plan_; }
+  // Of a package, whose constants are its own; null of other graphs.
+  const runtime::package::Model* model() const { return model_.get(); }
+  // What the kernels of a package are for; null of other graphs.
+  const Device* device() const { return device_.get(); }
+  size_t input_count() const { return model_ ? model_->argument_count() : plan_->input_count(); }
+  size_t output_count() const { return model_ ? model_->result_count() : plan_->output_count(); }
   // As PreparedPlan::run, by the program that was made of the plan where there is one.
   std::optional<runtime::RunError> run(std::span<const runtime::InputValue> inputs,
                                        std::span<runtime::Output> outputs, runtime::HostCalls* host) const;
   int64_t last_arena_bytes() const {
-    return program_ ? program_->last_arena_bytes() : plan_->last_arena_bytes();
+    return program_ ? program_->last_arena_bytes() : plan().last_arena_bytes();
   }
   // Null without libtorch.
   const runtime::torch::Api* torch() const { return torch_.get(); }
   const std::string& plan_text() const { return plan_text_; }
   const std::string& report() const { return report_; }
+  // Of a package: jumar_program_signature.
+  const std::string& signature() const { return signature_; }
 
  private:
   friend class Context;
@@ -63,8 +73,11 @@ class CompiledGraph {
   SimKernels sim_kernels_;  // of a device, in place of those
   std::shared_ptr<const runtime::PreparedPlan> plan_;
   std::shared_ptr<const CppProgram> program_;  // null: the plan is executed
+  std::unique_ptr<runtime::package::Model> model_;
+  std::unique_ptr<const Device> device_;
   std::string plan_text_;
   std::string report_;
+  std::string signature_;
 };
 
 class Context {
@@ -74,6 +87,11 @@ class Context {
   const Options& options() const { return options_; }
   Result<std::shared_ptr<const CompiledGraph>> compile(std::string_view text, const Options& options,
                                                        const Running& running = {});
+  // A package for an NPU, its kernels in the simulator. Of the options those count that are about running:
+  // device_limit, pool_bytes, provider, sim_library.
+  Result<std::shared_ptr<const CompiledGraph>> simulate_package(const std::string& path,
+                                                                const Options& options,
+                                                                const Running& running = {});
 
  private:
   struct Job;
@@ -86,7 +104,7 @@ class Context {
   Result<std::shared_ptr<const runtime::torch::Api>> torch_for(const Running& running);
   // Null where the options say that libtorch makes the calls.
   Result<std::shared_ptr<const runtime::native::Provider>> provider(const Options& options, int threads);
-  Result<runtime::Engine> engine(const Job& job);
+  Result<runtime::Engine> engine(const Options& options, const Running& running, const CompiledGraph& graph);
   Status build(Job& job);
   Status build_for_cpu(Job& job, Stages& stages, const graph::Graph& graph);
   Status build_for_device(Job& job, Stages& stages, const graph::Graph& graph);

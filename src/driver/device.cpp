@@ -15,13 +15,18 @@ Result<std::optional<Device>> device_of(const Options& options) {
                                               options.source("target"), options.target()));
     return std::move(found.error());
   }
+  JUMAR_ASSIGN(Device device, device_of(std::move(*found), options));
+  return std::optional<Device>(std::move(device));
+}
+
+Result<Device> device_of(target::Target target, const Options& options) {
   Device device;
-  device.target = std::move(*found);
+  device.target = std::move(target);
   JUMAR_ASSIGN(device.limit, target::parse_core_limit(options.device_limit(), device.target,
                                                       options.source("device_limit")));
   device.warnings = options.warnings();
   if (!device.limit.warning.empty()) device.warnings.push_back(device.limit.warning);
-  return std::optional<Device>(std::move(device));
+  return device;
 }
 
 }  // namespace jumar::driver

@@ -26,4 +26,7 @@ struct Device {
 // Nothing for target=cpu.
 Result<std::optional<Device>> device_of(const Options& options);
 
+// Of a target that something else has named.
+Result<Device> device_of(target::Target target, const Options& options);
+
 }  // namespace jumar::driver

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <optional>
 
-#include "driver/build_id.h"
 #include "driver/device_json.h"
 #include "driver/model_source.h"
 #include "driver/scratch_directory.h"
@@ -80,13 +79,9 @@ class Maker {
 
   Result<NpuParts> compiled(Stages& stages, const graph::Graph& graph, const Device& device,
                             const toolchain::Toolchain& tools) {
-    std::optional<Store> store;
-    NpuOptions npu;
-    npu.toolchain_threads = static_cast<int>(options_.toolchain_threads());
-    if (options_.cache() && !options_.resolved_cache_dir().empty() && !build_id().empty())
-      npu.store = &store.emplace(options_.resolved_cache_dir(), options_.cache_size_bytes());
-    npu.progress = [&](size_t done, size_t total) { tell(fmt::format("kernel {} of {}", done, total)); };
-    return compile_for_npu(stages, graph, device, &tools, npu, report_);
+    const NpuSettings settings(
+        options_, [&](size_t done, size_t total) { tell(fmt::format("kernel {} of {}", done, total)); });
+    return compile_for_npu(stages, graph, device, &tools, settings.npu, report_);
   }
 
   const DeviceProjectRequest& request_;

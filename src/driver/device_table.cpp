@@ -240,11 +240,7 @@ Result<std::string> doubt_line(const JsonValue& launch) {
                      fmt::join(names, ", "));
 }
 
-}  // namespace
-
-Result<std::string> device_table(std::string_view json, const std::string& file) {
-  JUMAR_ASSIGN(const JsonDocument document, JsonDocument::parse(json, file));
-  const JsonValue root = document.root();
+Result<std::string> launch_table(const JsonValue& root, const std::string& file) {
   JUMAR_ASSIGN(const std::string format, text(root, "format"));
   if (format != kDeviceProjectFormat)
     return diagnostic("input", "{}: it is '{}', not '{}'", file, format, kDeviceProjectFormat);
@@ -261,8 +257,21 @@ Result<std::string> device_table(std::string_view json, const std::string& file)
     JUMAR_ASSIGN(const std::string line, doubt_line(launch));
     out += line;
   }
-  JUMAR_ASSIGN(const std::string calls, call_lines(root));
-  return out + calls;
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> device_table(std::string_view json, const std::string& file) {
+  JUMAR_ASSIGN(const JsonDocument document, JsonDocument::parse(json, file));
+  JUMAR_ASSIGN(const std::string table, launch_table(document.root(), file));
+  JUMAR_ASSIGN(const std::string calls, call_lines(document.root()));
+  return table + calls;
+}
+
+Result<std::string> device_launch_table(std::string_view json, const std::string& file) {
+  JUMAR_ASSIGN(const JsonDocument document, JsonDocument::parse(json, file));
+  return launch_table(document.root(), file);
 }
 
 }  // namespace jumar::driver

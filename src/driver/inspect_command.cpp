@@ -62,7 +62,9 @@ Result<std::string> package_text(const InspectArguments& arguments, std::span<co
   JUMAR_ASSIGN(const Inspection rows, inspection(view, sizes));
   if (arguments.json) return inspection_json(view, rows);
   if (wants_parts(arguments)) return parts_text(arguments, view, rows);
-  return overview_text(view, rows);
+  if (!view.device) return overview_text(view, rows);
+  JUMAR_ASSIGN(const std::string table, device_launch_table(view.device->launches, arguments.file));
+  return overview_text(view, rows) + "\n" + table;
 }
 
 Result<std::string> archive_text(const InspectArguments& arguments, std::span<const uint8_t> bytes) {

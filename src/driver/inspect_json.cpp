@@ -80,6 +80,23 @@ void write(JsonWriter& json, const ProgramView& view, const PlanRows& rows) {
   json.key("steps").count(rows.steps).key("plan").text(plan::write_plan(view.plan));
 }
 
+void write(JsonWriter& json, const DeviceView& device) {
+  json.key("device").object().key("code").list();
+  for (const DeviceKernel& kernel : device.kernels) {
+    json.object().key("kernel").text(kernel.name).key("function").text(kernel.function);
+    json.key("linalg").text(kernel.linalg).key("binary");
+    if (kernel.binary.empty()) {
+      json.null();
+    } else {
+      json.text(kernel.binary);
+    }
+    json.end();
+  }
+  std::string_view launches = device.launches;
+  while (launches.ends_with('\n')) launches.remove_suffix(1);
+  json.end().key("project").value(launches).end();
+}
+
 void write_fusions(JsonWriter& json, const Report& report) {
   json.key("fusions").object().key("inlined").count(report.inlined).key("merged").count(report.merged);
   json.key("siblings").count(report.siblings).key("joined").count(report.joined).end();
@@ -156,6 +173,7 @@ std::string inspection_json(const PackageView& view, const Inspection& rows) {
   write(json, "obstacles", rows.libtorch.obstacles);
   json.end();
   write(json, "proxied_calls", rows.proxied);
+  if (view.device) write(json, *view.device);
   json.end();
   return json.take() + "\n";
 }

@@ -106,6 +106,12 @@ std::string head_lines(const PackageView& view) {
     out += fmt::format("needs: {}\n", fmt::join(view.manifest.cpu_features, " "));
   out += fmt::format("provider: {}\n", view.manifest.provider);
   out += fmt::format("checks arguments: {}\n", view.manifest.checks_arguments ? "yes" : "no");
+  if (view.device) {
+    const auto linked = std::ranges::count_if(
+        view.device->kernels, [](const DeviceKernel& kernel) { return !kernel.binary.empty(); });
+    out += fmt::format("kernels of the device: {}, of which {} are linked\n", view.device->kernels.size(),
+                       linked);
+  }
   return out + fmt::format("size: {}; library {}, weights {}\n", driver::size_text(view.file_bytes),
                            driver::size_text(view.library_bytes),
                            driver::size_text(view.manifest.weights_bytes));

@@ -116,9 +116,18 @@ class Signature {
   std::vector<std::string> names_;  // of the arguments that the plan takes
 };
 
+// Whether a symbol is a count of a device's cores, which no call chooses.
+bool counts_cores(const plan::Plan& plan, sym::Expr symbol) {
+  return std::ranges::any_of(plan.steps, [&](const plan::Step& step) {
+    const auto* bind = std::get_if<plan::BindStep>(&step.data);
+    return bind != nullptr && bind->of_cores() && bind->symbol == symbol;
+  });
+}
+
 std::vector<SymbolRow> symbol_rows(const ProgramView& view) {
   std::vector<SymbolRow> rows;
   for (const plan::SymbolInfo& info : view.plan.symbols) {
+    if (counts_cores(view.plan, info.symbol)) continue;
     SymbolRow& row = rows.emplace_back();
     row.name = sym::text(info.symbol);
     row.range = info.range;
@@ -225,7 +234,8 @@ LibtorchRows libtorch_rows(const PackageView& view) {
     for (const runtime::native::Obstacle& obstacle : runtime::native::obstacles(part->plan))
       count_call(rows.obstacles, obstacle.op, obstacle.reason);
   }
-  const bool has_onednn = view.manifest.provider == kOneDnn;
+  // The simulator takes oneDNN where it is given no libtorch.
+  const bool has_onednn = view.device.has_value() || view.manifest.provider == kOneDnn;
   rows.is_needed = has_onednn ? !rows.obstacles.empty() : calls;
   if (!rows.is_needed) {
     rows.why = has_onednn ? "with oneDNN (libdnnl.so.2)" : "it calls no operators";

@@ -34,6 +34,8 @@ class JsonWriter {
   JsonWriter& real(double value);
   JsonWriter& boolean(bool value) { return put(value ? "true" : "false"); }
   JsonWriter& null() { return put("null"); }
+  // One that is JSON already.
+  JsonWriter& value(std::string_view json) { return put(json); }
 
   std::string take();
 

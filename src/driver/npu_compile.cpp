@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "driver/build_id.h"
 #include "driver/device_report.h"
 #include "emit/host/emit_plan.h"
 #include "tile/npu/arguments.h"
@@ -93,6 +94,14 @@ void learn(const NpuKernels& made, const std::map<std::string, std::set<std::str
 }
 
 }  // namespace
+
+NpuSettings::NpuSettings(const Options& options, std::function<void(size_t done, size_t total)> progress) {
+  npu.toolchain_threads = static_cast<int>(options.toolchain_threads());
+  if (options.cache() && !options.resolved_cache_dir().empty() && !build_id().empty())
+    npu.store = &store.emplace(options.resolved_cache_dir(), options.cache_size_bytes());
+  if (options.costmodel()) npu.ranked_share = options.costmodel_ratio();
+  npu.progress = std::move(progress);
+}
 
 emit::host::KernelLaunch npu_launch(const loop::Program& program, const NpuKernel& kernel) {
   sym::Context& cx = program.cx();

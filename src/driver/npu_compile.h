@@ -15,6 +15,16 @@
 
 namespace jumar::driver {
 
+// What options say about compiling for an NPU, and the store that they name.
+struct NpuSettings {
+  NpuSettings(const Options& options, std::function<void(size_t done, size_t total)> progress);
+  NpuSettings(const NpuSettings&) = delete;
+  NpuSettings& operator=(const NpuSettings&) = delete;
+
+  std::optional<Store> store;
+  NpuOptions npu;
+};
+
 struct NpuParts {
   loop::Program program;  // fused
   NpuKernels kernels;

@@ -41,7 +41,7 @@ std::string function_name(const std::string& name, int64_t most, std::set<std::s
 }
 
 // What kernels are called while the toolchain has them.
-constexpr std::string_view kNoKernel = "jumar_kernel_0";
+constexpr std::string_view kNoKernel = kBinaryFunction;
 
 // The text with a function's name changed, and the names that the toolchain derives from it by endings.
 std::string renamed(std::string_view text, std::string_view from, std::string_view to) {
@@ -104,6 +104,10 @@ tile::npu::NpuModel npu_model(const target::Target& target) {
   model.memory_scalar_us = cost.dma_latency_us.value;
   model.start_us = cost.program_us.value + 2 * cost.dma_latency_us.value;
   return model;
+}
+
+std::string anonymous_linalg(const NpuKernel& kernel) {
+  return renamed(kernel.linalg(), kernel.function, kNoKernel);
 }
 
 Result<toolchain::Toolchain> needed_toolchain(const Options& options, const target::Target& target) {

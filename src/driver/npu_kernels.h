@@ -47,6 +47,11 @@ struct NpuKernel {
   bool has_linalg() const { return check.adapted.linalg.has_value(); }
 };
 
+// What a kernel's function is called in device binaries, which kernels that differ in names only share.
+inline constexpr std::string_view kBinaryFunction = "jumar_kernel_0";
+// The linalg with that name in place of the kernel's: equal for kernels that differ in names only.
+std::string anonymous_linalg(const NpuKernel& kernel);
+
 // How the reason of a kernel begins that the toolchain takes in no form.
 inline constexpr std::string_view kToolchainRefuses = "the toolchain refuses it: ";
 

@@ -5,13 +5,15 @@
 //
 // The package is a zip archive as torch._inductor.aoti_load_package wants it: a library with the kernels, the
 // plan and a runtime, deflated, and the weights beside it as they are (runtime/package/weights.h). No
-// compiler, linker or Python takes part.
+// compiler, linker or Python takes part. With a device as target it is a package for that device
+// (driver/device_package.h), for which the device's toolchain is needed.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
 
+#include "driver/html_report.h"
 #include "driver/report.h"
 #include "import/pt2.h"
 #include "support/options.h"
@@ -32,9 +34,15 @@ struct PackageSummary {
   size_t folding_kernels = 0;  // of what is computed of the weights at load
   uint64_t weights_bytes = 0;
   uint64_t package_bytes = 0;
+  // Of a package for a device.
+  std::string device;
+  size_t linked_kernels = 0;  // those with a device binary
 };
 
 // The file at `output` is replaced when the package is complete, and untouched otherwise.
 Result<PackageSummary> compile_package(const PackageRequest& request, const Options& options, Report& report);
+
+// The page that the request asks for. Title and build of `inputs` are filled in.
+Status write_package_page(const PackageRequest& request, const ReportInputs& inputs);
 
 }  // namespace jumar::driver

@@ -120,6 +120,20 @@ Status read_report(const std::string& text, const std::string& file, Report& rep
   return {};
 }
 
+Result<std::optional<DeviceView>> read_device(const ZipArchive& zip, const std::string& file) {
+  if (!is_device_package(zip)) return std::optional<DeviceView>();
+  DeviceView view;
+  JUMAR_ASSIGN(const DeviceTexts texts, device_texts_of(zip));
+  JUMAR_ASSIGN(view.kernels, read_device_kernels(texts.kernels, fmt::format("{}: device.json", file)));
+  JUMAR_ASSIGN(const import::JsonDocument document,
+               import::JsonDocument::parse(texts.launches, fmt::format("{}: kernels.json", file)));
+  view.launches = texts.launches;
+  for (DeviceKernel& kernel : view.kernels)
+    for (std::string* text : {&kernel.name, &kernel.function, &kernel.linalg, &kernel.binary})
+      *text = printable(*text);
+  return std::optional(std::move(view));
+}
+
 }  // namespace
 
 Result<PackageView> read_package(std::span<const uint8_t> bytes, const std::string& file) {
@@ -140,6 +154,7 @@ Result<PackageView> read_package(std::span<const uint8_t> bytes, const std::stri
     return broken(file, "{}", *problem);
   }
   make_printable(manifest);
+  JUMAR_ASSIGN(std::optional<DeviceView> device, read_device(zip, file));
   Report report;
   JUMAR_RETURN_IF_ERROR(read_report(details.report, file, report));
   return PackageView{file,
@@ -149,7 +164,8 @@ Result<PackageView> read_package(std::span<const uint8_t> bytes, const std::stri
                      printable(details.target),
                      std::move(report),
                      std::move(main),
-                     std::move(folding)};
+                     std::move(folding),
+                     std::move(device)};
 }
 
 }  // namespace jumar::driver

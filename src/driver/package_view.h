@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "driver/device_archive.h"
 #include "driver/report.h"
 #include "loop/loop.h"
 #include "plan/plan.h"
@@ -26,6 +27,12 @@ struct ProgramView {
   plan::Plan plan;
 };
 
+// Of a package for a device.
+struct DeviceView {
+  std::string launches;  // kernels.json, which parses
+  std::vector<DeviceKernel> kernels;
+};
+
 struct PackageView {
   std::string file;
   uint64_t file_bytes = 0;
@@ -35,6 +42,7 @@ struct PackageView {
   Report report;  // fusions and refusals only
   ProgramView main;
   std::optional<ProgramView> folding;  // what is computed of the weights
+  std::optional<DeviceView> device;
 };
 
 Result<PackageView> read_package(std::span<const uint8_t> bytes, const std::string& file);

@@ -131,6 +131,35 @@ NpyArray array_of(const HostNumber& number) {
   return number_array("|b1", std::get<bool>(number));
 }
 
+Result<runtime::InputValue> input_of(FileArray& array, std::optional<HostKind> number) {
+  runtime::InputValue value;
+  if (!number) {
+    value.tensor = array.view();
+    return value;
+  }
+  JUMAR_ASSIGN(const HostNumber found, array.number(*number));
+  if (const auto* integer = std::get_if<int64_t>(&found)) {
+    value.kind = runtime::InputValue::Kind::kInt;
+    value.integer = *integer;
+  } else if (const auto* real = std::get_if<double>(&found)) {
+    value.kind = runtime::InputValue::Kind::kFloat;
+    value.number = *real;
+  } else {
+    value.kind = runtime::InputValue::Kind::kBool;
+    value.integer = std::get<bool>(found);
+  }
+  return value;
+}
+
+Result<NpyArray> array_of(const runtime::torch::Api* torch, const runtime::Output& output,
+                          std::span<const runtime::InputValue> inputs) {
+  using Kind = runtime::Output::Kind;
+  if (output.kind == Kind::kInt) return array_of(HostNumber(output.integer));
+  if (output.kind == Kind::kFloat) return array_of(HostNumber(output.number));
+  if (output.kind == Kind::kBool) return array_of(HostNumber(output.integer != 0));
+  return array_of(runtime::output_view(torch, output, inputs));
+}
+
 Status write_result(const std::string& pattern, size_t number, const NpyArray& array) {
   std::string path = pattern;
   if (const size_t place = path.find(kNumberPlace); place != std::string::npos)

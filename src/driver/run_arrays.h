@@ -6,11 +6,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "runtime/tensor_view.h"
+#include "runtime/executor.h"
 #include "support/npy.h"
 
 namespace jumar::driver {
@@ -34,8 +36,14 @@ class FileArray {
   std::vector<int64_t> strides_;
 };
 
+// As an input of a plan: a tensor, or a number of this kind. The array stays where it is.
+Result<runtime::InputValue> input_of(FileArray& array, std::optional<HostKind> number);
+
 Result<NpyArray> array_of(const runtime::TensorView& tensor);
 NpyArray array_of(const HostNumber& number);
+// A result of a plan that was called with `inputs`.
+Result<NpyArray> array_of(const runtime::torch::Api* torch, const runtime::Output& output,
+                          std::span<const runtime::InputValue> inputs);
 
 // Writes the file and prints its name, element type and sizes. The first `{}` of `pattern` becomes the
 // number.

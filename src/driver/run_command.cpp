@@ -20,33 +20,13 @@ namespace {
 
 using runtime::InputValue;
 using runtime::Output;
-using runtime::TensorView;
 
-InputValue input_of(const HostNumber& number) {
-  InputValue value;
-  if (const auto* integer = std::get_if<int64_t>(&number)) {
-    value.kind = InputValue::Kind::kInt;
-    value.integer = *integer;
-  } else if (const auto* real = std::get_if<double>(&number)) {
-    value.kind = InputValue::Kind::kFloat;
-    value.number = *real;
-  } else {
-    value.kind = InputValue::Kind::kBool;
-    value.integer = std::get<bool>(number);
-  }
-  return value;
-}
-
-Result<InputValue> input_of(FileArray& array, graph::ValueKind wanted) {
-  if (wanted == graph::ValueKind::kTensor) {
-    InputValue value;
-    value.tensor = array.view();
-    return value;
-  }
-  JUMAR_ASSIGN(const HostNumber number, array.number(wanted == graph::ValueKind::kInt     ? HostKind::kInt
-                                                     : wanted == graph::ValueKind::kFloat ? HostKind::kFloat
-                                                                                          : HostKind::kBool));
-  return input_of(number);
+// The number that an input is, where it is none of tensors.
+std::optional<HostKind> number_kind(graph::ValueKind kind) {
+  if (kind == graph::ValueKind::kTensor) return std::nullopt;
+  return kind == graph::ValueKind::kInt     ? HostKind::kInt
+         : kind == graph::ValueKind::kFloat ? HostKind::kFloat
+                                            : HostKind::kBool;
 }
 
 // "%tokens: i64[s0, 128]" for each input, then the ranges of the sizes.
@@ -78,14 +58,6 @@ struct WeightLayout {
     return value;
   }
 };
-
-Result<NpyArray> result_array(const runtime::torch::Api* torch, const Output& output,
-                              std::span<const InputValue> inputs) {
-  if (output.kind == Output::Kind::kInt) return array_of(HostNumber(output.integer));
-  if (output.kind == Output::Kind::kFloat) return array_of(HostNumber(output.number));
-  if (output.kind == Output::Kind::kBool) return array_of(HostNumber(output.integer != 0));
-  return array_of(runtime::output_view(torch, output, inputs));
-}
 
 class Command {
  public:
@@ -127,7 +99,7 @@ class Command {
       const graph::Value& value = model_.graph.values[model_.graph.inputs[wanted[k].second].value];
       JUMAR_ASSIGN(FileArray array, FileArray::read(arguments_.inputs[k]));
       arrays_.push_back(std::move(array));
-      JUMAR_ASSIGN(inputs_[wanted[k].second], input_of(arrays_.back(), value.kind));
+      JUMAR_ASSIGN(inputs_[wanted[k].second], input_of(arrays_.back(), number_kind(value.kind)));
     }
     weights_.resize(model_.weights.size());
     for (size_t k = 0; k < model_.weights.size(); ++k)
@@ -148,7 +120,7 @@ class Command {
       if (model_.outputs[k].role != import::OutputRole::kUser) continue;
       const size_t mine = number++;
       if (outputs_[k].kind == Output::Kind::kNone) continue;
-      JUMAR_ASSIGN(const NpyArray array, result_array(graph_->torch(), outputs_[k], inputs_));
+      JUMAR_ASSIGN(const NpyArray array, array_of(graph_->torch(), outputs_[k], inputs_));
       JUMAR_RETURN_IF_ERROR(write_result(arguments_.output, mine, array));
     }
     return {};
@@ -201,7 +173,7 @@ Status run_command(const RunArguments& arguments, const Options& base) {
     return archive_kind(zip);
   }());
   const bool is_package = kind == ArchiveKind::kPackage || kind == ArchiveKind::kForeign;
-  return is_package ? run_package(arguments, file->bytes()) : run_archive(arguments, base, file);
+  return is_package ? run_package(arguments, base, file->bytes()) : run_archive(arguments, base, file);
 }
 
 }  // namespace jumar::driver

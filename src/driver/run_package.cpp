@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "driver/device_archive.h"
 #include "driver/inspection.h"
 #include "driver/package_view.h"
 #include "driver/run_arrays.h"
+#include "driver/run_device_package.h"
 #include "driver/utf8.h"
 #include "jumar/package.h"
 
@@ -109,20 +111,22 @@ Status call_and_write(const RunArguments& arguments, const embed::Package& packa
   return {};
 }
 
-}  // namespace
-
-Status run_package(const RunArguments& arguments, std::span<const uint8_t> bytes) {
-  if (arguments.sim || !arguments.target.empty() || !arguments.device_limit.empty())
-    return diagnostic(
-        "option", "'{}' is compiled already: --target, --device-limit and --sim are for exported programs",
-        arguments.program);
-  if (!arguments.options.empty())
+// Packages are compiled: what decides about code has no effect any more.
+Status check_arguments(const RunArguments& arguments, bool for_device) {
+  if (!arguments.target.empty() || (!for_device && (arguments.sim || !arguments.device_limit.empty())))
+    return diagnostic("option", "'{}' is compiled already: {} for exported programs", arguments.program,
+                      for_device ? "--target is" : "--target, --device-limit and --sim are");
+  if (!arguments.options.empty() && !for_device)
     return diagnostic("option", "'{}' is compiled already: -O has no effect on a package", arguments.program);
-  if (arguments.inputs.empty()) {
-    JUMAR_ASSIGN(const std::string list, input_list(arguments, bytes));
-    std::fwrite(list.data(), 1, list.size(), stdout);
-    if (!list.empty()) return {};
-  }
+  if (for_device && !arguments.sim)
+    return diagnostic("unsupported",
+                      "'{}' is for a device, and kernels are launched on none yet: --sim runs them in the "
+                      "simulator",
+                      arguments.program);
+  return {};
+}
+
+Status run_for_processor(const RunArguments& arguments) {
   JUMAR_ASSIGN(const embed::Package package, loaded(arguments));
   const std::vector<embed::ValueInfo>& wanted = package.inputs();
   if (wanted.size() != arguments.inputs.size())
@@ -138,6 +142,24 @@ Status run_package(const RunArguments& arguments, std::span<const uint8_t> bytes
     inputs.push_back(std::move(argument));
   }
   return call_and_write(arguments, package, inputs);
+}
+
+}  // namespace
+
+Status run_package(const RunArguments& arguments, const Options& base, std::span<const uint8_t> bytes) {
+  JUMAR_ASSIGN(const bool for_device, [&]() -> Result<bool> {
+    JUMAR_ASSIGN(const ZipArchive zip,
+                 ZipArchive::read(bytes, arguments.program, ZipArchive::Packing::kDeflate));
+    return is_device_package(zip);
+  }());
+  JUMAR_RETURN_IF_ERROR(check_arguments(arguments, for_device));
+  if (arguments.inputs.empty()) {
+    JUMAR_ASSIGN(const std::string list, input_list(arguments, bytes));
+    std::fwrite(list.data(), 1, list.size(), stdout);
+    if (!list.empty()) return {};
+  }
+  if (for_device) return run_device_package(arguments, base);
+  return run_for_processor(arguments);
 }
 
 }  // namespace jumar::driver

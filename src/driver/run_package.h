@@ -1,4 +1,5 @@
-// `jumar run` of a package, through the interface that C++ programs use (include/jumar/package.h).
+// `jumar run` of a package, through the interface that C++ programs use (include/jumar/package.h), or by the
+// simulator where its kernels are for a device.
 #pragma once
 
 #include <span>
@@ -9,6 +10,6 @@ namespace jumar::driver {
 
 // `bytes` are the file's, of which only the record for people is read here. Without inputs it prints which
 // ones there are, and loads nothing.
-Status run_package(const RunArguments& arguments, std::span<const uint8_t> bytes);
+Status run_package(const RunArguments& arguments, const Options& base, std::span<const uint8_t> bytes);
 
 }  // namespace jumar::driver

@@ -22,6 +22,32 @@ std::function<std::string(std::string_view, const runtime::IndexStatus&)> SimKer
   };
 }
 
+void SimKernels::equip(runtime::Engine& engine, const target::CoreLimit& limit) const {
+  engine.cores =
+      std::make_shared<const runtime::Cores>(runtime::CoreCounts{limit.cube_cores, limit.vector_cores});
+  engine.fault_text = fault_texts();
+}
+
+Status SimKernels::check(const plan::Plan& plan) const {
+  for (const plan::Step& step : plan.steps) {
+    const auto* launch = std::get_if<plan::LaunchStep>(&step.data);
+    if (launch == nullptr) continue;
+    const auto it = kernels_->find(launch->kernel);
+    if (it == kernels_->end())
+      return diagnostic("input", "the plan launches kernel {}, which is not there", launch->kernel);
+    const jumar_sim_info& info = it->second->info();
+    const size_t pointers = launch->tensors.size();
+    const size_t words = pointers + 1 + launch->ints.size() + launch->floats.size();
+    const bool fits =
+        launch->checks_indices && static_cast<size_t>(info.fault_word) == pointers &&
+        static_cast<size_t>(info.grid_word) + 3 + pointers == pointers + 1 + launch->ints.size() &&
+        static_cast<size_t>(info.word_count) == words;
+    if (!fits)
+      return diagnostic("input", "the plan does not pass to kernel {} what its code takes", launch->kernel);
+  }
+  return {};
+}
+
 Result<SimKernels> SimKernelCache::load(std::span<const KernelObject> objects, const Options& options) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::shared_ptr<const SimLibrary>& library = libraries_[options.sim_library()];
@@ -34,7 +60,7 @@ Result<SimKernels> SimKernelCache::load(std::span<const KernelObject> objects, c
     std::weak_ptr<const SimKernel>& known = loaded_[{options.sim_library(), object.key}];
     std::shared_ptr<const SimKernel> kernel = known.lock();
     if (kernel == nullptr) {
-      Result<SimKernel> made = library->compile(object.object, {.floats_last = true});
+      Result<SimKernel> made = library->compile(object.object, {.kernel = {}, .floats_last = true});
       if (!made.ok())
         return diagnostic("sim", "the simulator does not take kernel {}: {}", object.name,
                           made.error().text());

@@ -17,17 +17,22 @@
 #include "driver/sim_library.h"
 #include "runtime/executor.h"
 #include "support/options.h"
+#include "target/core_limit.h"
 
 namespace jumar::driver {
 
 class SimKernels {
  public:
   runtime::KernelFn find(std::string_view name) const;  // null when there is none
-  // For Engine::fault_text; keeps the kernels alive.
-  std::function<std::string(std::string_view, const runtime::IndexStatus&)> fault_texts() const;
+  // Makes an engine one that runs plans with these kernels, on as many cores as the limit says.
+  void equip(runtime::Engine& engine, const target::CoreLimit& limit) const;
+  // Whether the plan passes to each kernel what it takes; kernels of the same compilation fit.
+  Status check(const plan::Plan& plan) const;
 
  private:
   friend class SimKernelCache;
+  // For Engine::fault_text; keeps the kernels alive.
+  std::function<std::string(std::string_view, const runtime::IndexStatus&)> fault_texts() const;
   using Table = std::map<std::string, std::shared_ptr<const SimKernel>, std::less<>>;
   std::shared_ptr<const Table> kernels_;
 };

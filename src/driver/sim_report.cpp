@@ -40,6 +40,8 @@ class Sizes {
     if (step.source != Source::kSize && step.source != Source::kStride) return;
     const plan::Tensor& tensor = plan_.tensors[step.tensor];
     if (tensor.storage != plan::Storage::kInput && tensor.storage != plan::Storage::kParameter) return;
+    // Constants of a package are not among the inputs, and their sizes are no symbols.
+    if (tensor.index >= inputs.size()) return;
     const runtime::TensorView& view = inputs[tensor.index].tensor;
     bind(step.symbol, (step.source == Source::kSize ? view.sizes : view.strides)[step.dim]);
   }
@@ -69,6 +71,24 @@ std::string launch_line(const plan::LaunchStep& launch, const Sizes& sizes, int6
   out += fmt::format("grid {}, {} cores", *grid, std::min(*grid, cores));
   const bool in_turn = !phase.grain.is_const(1) && *grid > 1;
   return out + (in_turn ? ", one block after the other\n" : "\n");
+}
+
+struct Launches {
+  std::string text;
+  size_t count = 0;
+};
+
+Launches launches_of(const plan::Plan& plan, const Device& device,
+                     std::span<const runtime::InputValue> inputs) {
+  const Sizes sizes(plan, device, inputs);
+  Launches out;
+  for (const plan::Step& step : plan.steps) {
+    const auto* launch = std::get_if<plan::LaunchStep>(&step.data);
+    if (launch == nullptr) continue;
+    out.text += launch_line(*launch, sizes, device.limit.vector_cores);
+    ++out.count;
+  }
+  return out;
 }
 
 struct Calls {
@@ -103,21 +123,16 @@ std::string part(std::string_view title, const std::string& lines) {
 
 Result<std::string> sim_report(const CompiledGraph& graph, const Device& device,
                                std::span<const runtime::InputValue> inputs) {
-  const plan::Plan& plan = graph.plan().plan();
-  const Sizes sizes(plan, device, inputs);
-  const int64_t cores = device.limit.vector_cores;
-  std::string launches;
-  size_t count = 0;
-  for (const plan::Step& step : plan.steps) {
-    const auto* launch = std::get_if<plan::LaunchStep>(&step.data);
-    if (launch == nullptr) continue;
-    launches += launch_line(*launch, sizes, cores);
-    ++count;
-  }
+  const Launches launches = launches_of(graph.plan().plan(), device, inputs);
   JUMAR_ASSIGN(const Calls calls, calls_of(graph.report()));
-  return fmt::format("simulated for {}, on at most {} vector cores: {} launches\n{}", device.target.name,
-                     cores, count, launches) +
-         part("called operators", calls.called) +
+  std::string out = fmt::format("simulated for {}, on at most {} vector cores: {} launches\n{}",
+                                device.target.name, device.limit.vector_cores, launches.count, launches.text);
+  if (graph.model() != nullptr && graph.model()->folding_plan() != nullptr) {
+    const Launches at_load = launches_of(graph.model()->folding_plan()->plan(), device, {});
+    out += fmt::format("computed of the weights, when the package was loaded: {} launches\n{}", at_load.count,
+                       at_load.text);
+  }
+  return out + part("called operators", calls.called) +
          part("kernels that the toolchain refused, called instead", calls.refused);
 }
 

@@ -16,7 +16,7 @@
 
 namespace jumar::driver {
 
-// `inputs` are those of the call.
+// `inputs` are those of the call. Of a package, what was launched when it was loaded is told, too.
 Result<std::string> sim_report(const CompiledGraph& graph, const Device& device,
                                std::span<const runtime::InputValue> inputs);
 

@@ -206,7 +206,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in other.iterdir()] == ["notes.txt"]
     assert {path.name for path in tmp_path.iterdir()} == {"model.pt2", "project", "other"}
     for arguments, message in [(["--emit=ttir"], "name one with --target"),
-                               ([f"--target={A2}", "--emit=cpp"], "--emit=loop,ttir,triton,linalg,hivm"),
+                               ([f"--target={A2}", "--emit=cpp"], "--emit=package,loop,ttir,triton,linalg,hivm"),
                                ([f"--target={A2}", "--emit=cpp,ttir"], "several things"),
                                (["--target=Ascend1"], "there is no target 'Ascend1'")]:
         with pytest.raises(RuntimeError, match=re.escape(message)):

@@ -114,14 +114,28 @@ jumar_error* jumar_compile_package(jumar_context* context, const char* archive, 
   });
 }
 
+jumar_error* jumar_simulate_package(jumar_context* context, const char* path, const char* options,
+                                    jumar_program** program) {
+  return driver::guarded([&]() -> jumar_error* {
+    const Result<Options> resolved = options_of(*context, options);
+    if (!resolved.ok()) return driver::new_error(resolved.error());
+    auto loaded = context->context->simulate_package(path, *resolved);
+    if (!loaded.ok()) return driver::new_error(loaded.error());
+    auto shared = std::make_shared<jumar_shared_program>();
+    shared->graph = std::move(*loaded);
+    *program = new jumar_program{std::move(shared)};
+    return nullptr;
+  });
+}
+
+const char* jumar_program_signature(const jumar_program* program) {
+  return program->graph().signature().c_str();
+}
+
 void jumar_program_free(jumar_program* program) { delete program; }
 
-size_t jumar_program_input_count(const jumar_program* program) {
-  return program->graph().plan().input_count();
-}
-size_t jumar_program_output_count(const jumar_program* program) {
-  return program->graph().plan().output_count();
-}
+size_t jumar_program_input_count(const jumar_program* program) { return program->graph().input_count(); }
+size_t jumar_program_output_count(const jumar_program* program) { return program->graph().output_count(); }
 const char* jumar_program_report(const jumar_program* program) { return program->graph().report().c_str(); }
 const char* jumar_program_plan(const jumar_program* program) { return program->graph().plan_text().c_str(); }
 int32_t jumar_program_is_brief(const jumar_program* program) {

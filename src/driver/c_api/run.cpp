@@ -209,7 +209,7 @@ jumar_error* jumar_program_run(const jumar_program* program, const jumar_value* 
     for (size_t k = 0; k < input_count; ++k) {
       if (jumar_error* error = converted(inputs[k], k, out->inputs[k])) return error;
     }
-    out->outputs.resize(graph.plan().output_count());
+    out->outputs.resize(graph.output_count());
     const jumar_host none{};
     HostAdapter adapter(host != nullptr ? *host : none);
     const std::optional<runtime::RunError> error =

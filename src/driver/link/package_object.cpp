@@ -31,6 +31,10 @@ class Builder {
     }
     members.push_back(kernels(parts));
     members.push_back(number(parts.kernels.size()));
+    members.push_back(parts.device.empty()
+                          ? llvm::ConstantPointerNull::get(pointer_)
+                          : static_cast<llvm::Constant*>(
+                                define(llvm::ConstantDataArray::getString(cx_, parts.device), "", 1)));
     // All members are words or pointers, as in PackageData.
     llvm::Constant* value = llvm::ConstantStruct::getAnon(members);
     hidden(define(value, "jumar_package", 8));

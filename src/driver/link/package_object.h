@@ -22,6 +22,7 @@ struct PackageParts {
   std::string_view folding_plan;  // empty: none
   std::string_view manifest;
   std::vector<std::pair<std::string, std::string>> kernels;  // the plans' names and the objects' symbols
+  std::string device;  // where kernels run that are not linked in; empty: they are
 };
 
 std::vector<uint8_t> package_object(const jit::CpuTarget& target, const PackageParts& parts);

@@ -20,7 +20,8 @@ namespace {
 // The libraries that the runtime of packages and the kernels call, by the names that programs ask for.
 constexpr std::array<std::string_view, 5> kSystemLibraries = {"libstdc++.so.6", "libm.so.6", "libgcc_s.so.1",
                                                               "libc.so.6", "ld-linux-x86-64.so.2"};
-constexpr std::string_view kExports = "{ global: AOTInductorModel*; jumar_model_*; local: *; };\n";
+constexpr std::string_view kExports =
+    "{ global: AOTInductorModel*; jumar_model_*; jumar_device_*; local: *; };\n";
 
 std::vector<std::string> loaded_system_libraries() {
   std::vector<std::string> paths;

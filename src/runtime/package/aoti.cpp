@@ -71,7 +71,8 @@ void stay_loaded() {
 }
 
 jumar::Result<std::unique_ptr<Container>> created(const char* device) {
-  if (std::string_view(device) != "cpu") {
+  // A package for another device is refused by the model, which says more.
+  if (jumar_package.device == nullptr && std::string_view(device) != "cpu") {
     return jumar::diagnostic("unsupported", "the package is for device 'cpu', not '{}'", device);
   }
   auto container = std::make_unique<Container>();

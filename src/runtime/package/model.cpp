@@ -58,6 +58,13 @@ jumar::Result<std::unique_ptr<Model>> Model::create(const PackageData& data, con
     return diagnostic("input", "the package has format {}, but this runtime reads format {}", data.format,
                       kPackageFormat);
   }
+  if (data.device != nullptr) {
+    return diagnostic(
+        "unsupported",
+        "its kernels are for {}, and the runtime of packages launches kernels on no device yet: "
+        "`jumar run --sim` and jumar.load(path, sim=True) run them in the simulator",
+        data.device);
+  }
   JUMAR_ASSIGN(Manifest manifest,
                Manifest::read({reinterpret_cast<const char*>(data.manifest.data), data.manifest.size}));
   JUMAR_RETURN_IF_ERROR(check_processor(manifest));

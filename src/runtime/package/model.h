@@ -25,12 +25,15 @@ class Model {
   using WeightsSource = std::function<jumar::Result<std::shared_ptr<Weights>>(const Manifest& manifest)>;
   using EngineSource = std::function<jumar::Result<Engine>(const Manifest& manifest)>;
   // Fails where the processor lacks an instruction set that the kernels use, or where what is linked in
-  // does not fit this runtime, or where the engine can't make the plan's calls.
+  // does not fit this runtime, or where the engine can't make the plan's calls, or where kernels are for a
+  // device.
   static jumar::Result<std::unique_ptr<Model>> create(const PackageData& data, const WeightsSource& weights,
                                                       const EngineSource& engine);
 
   const Manifest& manifest() const { return manifest_; }
   const PreparedPlan& plan() const { return *plan_; }
+  // Null where nothing is computed of the constants.
+  const PreparedPlan* folding_plan() const { return folding_plan_.get(); }
   const Engine& engine() const { return engine_; }
   size_t argument_count() const { return argument_count_; }
   size_t result_count() const { return result_count_; }

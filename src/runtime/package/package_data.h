@@ -11,7 +11,7 @@
 
 namespace jumar::runtime::package {
 
-inline constexpr uint64_t kPackageFormat = 2;
+inline constexpr uint64_t kPackageFormat = 3;
 
 struct PackageKernel {
   const char* name;  // as the plans call it
@@ -45,6 +45,8 @@ struct PackageData {
   PackageBytes manifest;
   const PackageKernel* kernels;
   uint64_t kernel_count;
+  // The device that kernels are for, which then are not linked in; null: this processor.
+  const char* device;
 };
 
 }  // namespace jumar::runtime::package

@@ -16,8 +16,6 @@ using loop::InstKind;
 using loop::ScalarOp;
 using sym::Expr;
 
-int64_t rounded_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
-
 // Vector instructions that an operator becomes, about; counted in compiled kernels.
 double instructions_of(const Inst& inst) {
   if (inst.kind == InstKind::kReduce || inst.kind == InstKind::kScan) return 2;
