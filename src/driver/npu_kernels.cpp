@@ -88,6 +88,8 @@ tile::npu::NpuModel npu_model(const target::Target& target) {
   const bool is_multi = std::ranges::find(target.compiler_flags, "--enable-auto-multi-buffer=true") !=
                         target.compiler_flags.end();
   model.multi_buffer = is_multi ? 2 : 1;
+  model.has_vector_functions =
+      toolchain::tool_from_program(target.compiler) == toolchain::ToolKind::kCompilerA5;
   model.vector_bytes = target.vector_bytes;
   // As costs_of has them for the time by HIVM.
   model.core_bytes_per_us = cost.gm_core_bytes_per_us.value;
