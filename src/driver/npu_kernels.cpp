@@ -88,6 +88,8 @@ tile::npu::NpuModel npu_model(const target::Target& target) {
   const bool is_multi = std::ranges::find(target.compiler_flags, "--enable-auto-multi-buffer=true") !=
                         target.compiler_flags.end();
   model.multi_buffer = is_multi ? 2 : 1;
+  model.has_vector_functions =
+      toolchain::tool_from_program(target.compiler) == toolchain::ToolKind::kCompilerA5;
   model.vector_bytes = target.vector_bytes;
   model.divides_i32 = !target.inexact_division("i32");
   // As costs_of has them for the time by HIVM.

@@ -281,11 +281,14 @@ class Cost {
     for (const StageShape& stage : shape_.stages) add(stage, rounds * loops);
     const double busiest =
         std::max({spent_.read_us, spent_.write_us, spent_.vector_us}) + spent_.other_us + model_.start_us;
-    // The other cores move about as much.
-    const double cores = std::min(tasks, static_cast<double>(model_.vector_cores));
+    // The busiest core does as many tasks as there are rounds; all of them together do each once.
+    const double cores = tasks / rounds;
     // What waiting for memory hides counts a little: so that the least work wins where it decides nothing.
     constexpr double kHidden = 0.05;
-    return std::max(busiest, spent_.bytes * cores / model_.device_bytes_per_us) + kHidden * busiest;
+    // Bytes that are read again are missing elsewhere: it has to be worth more than a little.
+    constexpr double kReadAgain = 1.15;
+    return (std::max(busiest, spent_.bytes * cores / model_.device_bytes_per_us) + kHidden * busiest) *
+           (reads_again_ ? kReadAgain : 1);
   }
 
  private:
@@ -315,6 +318,7 @@ class Cost {
   void add(const AccessShape& access, double rounds) {
     // What an earlier stage has loaded is still there, unless stages loop.
     if (!access.is_first && !any_looped_) return;
+    reads_again_ = reads_again_ || (!access.is_first && !access.is_store);
     const double times = times_of(access, rounds);
     int64_t elements = 1;
     int64_t gathered = 1;  // elements or rows that have an address of their own
@@ -403,6 +407,7 @@ class Cost {
   uint32_t looped_;
   std::array<int64_t, 32> blocks_;  // an AxisSet has no more
   bool any_looped_ = false;
+  bool reads_again_ = false;
   Spent spent_;
 };
 

@@ -4,7 +4,7 @@
 //   nest (i0 in 1024) { stage (r0 in 768) { load %x[768*i0 + r0] ... reduce sum } ... store %y[768*i0 + r1] }
 //   ->
 //   axes x0 (i0, 8 of 1024, first 8*t0), r0 (768 of 768)
-//   for t0 in [pid*n0, min(pid*n0 + n0, 128)):
+//   for t0 in [pid*n0 + min(pid, n1), (pid + 1)*n0 + min(pid + 1, n1)):
 //     %0 = load %x {x0, r0};  %1 = reduce sum %0 along r0;  ...  store %y {x0, r0}, %7
 //
 // A value is a scalar or a block: a tensor over some of the nest's axes, in the order of Nest::axes. An axis

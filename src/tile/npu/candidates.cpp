@@ -127,6 +127,11 @@ std::vector<int64_t> Search::sizes_of(const AxisShape& axis) const {
       if (k % 2 == 0 || k + 1 == list.size()) fewer.push_back(list[k]);
     list = fewer;
   }
+  // Rows of blocks need no alignment, and cores that all have as much wait for none.
+  const int64_t share = (axis.extent + model_.vector_cores - 1) / model_.vector_cores;
+  const bool is_row = !axis.is_inner && axis.is_contiguous && axis.symbol != shape_.axes.back().symbol;
+  if (is_row && share <= kMostPoints && std::ranges::find(list, share) == list.end())
+    list.insert(std::ranges::upper_bound(list, share), share);
   return list;
 }
 
@@ -180,7 +185,7 @@ std::optional<std::string> Search::measure(Candidate& candidate) const {
   kernel.name = "candidate";
   Arguments arguments(program_, kernel);
   std::optional<std::string> refusal = add_nest(program_, nest_, candidate.tiling, arguments, kernel);
-  if (!refusal) candidate.buffer_bytes = buffer_bytes(kernel, {model_.align_bytes, model_.multi_buffer});
+  if (!refusal) candidate.buffer_bytes = buffer_bytes(kernel, memory_model(model_));
   return refusal;
 }
 

@@ -23,6 +23,7 @@ struct NpuModel {
   int64_t buffer_bytes = 192 * 1024;  // of one vector core
   int64_t align_bytes = 32;
   int64_t multi_buffer = 2;              // memory.h
+  bool has_vector_functions = false;     // memory.h
   int64_t vector_bytes = 256;            // that one instruction of a vector unit does at once
   bool divides_i32 = false;              // as integers, not by way of f32
   double core_bytes_per_us = 100000;     // that one core moves, in each direction
@@ -38,6 +39,10 @@ struct NpuModel {
   double memory_scalar_us = 0.5;  // of an element in memory that is handled by itself
   double start_us = 1.5;          // before a core works, and after its last store
 };
+
+inline MemoryModel memory_model(const NpuModel& model) {
+  return {model.align_bytes, model.multi_buffer, model.has_vector_functions};
+}
 
 struct Candidate {
   NestTiling tiling;

@@ -125,7 +125,8 @@ BlockNest& NestLowering::axes_made() {
 }
 
 // for t in the program's share: one round is one block of each task axis; then a loop for each other kept
-// axis that one block does not cover.
+// axis that one block does not cover. Shares differ by one task at most, so that no core waits where there
+// are as many tasks as cores.
 void NestLowering::open_kept_loops() {
   Expr tasks = cx_.constant(1);
   struct Counted {
@@ -141,14 +142,19 @@ void NestLowering::open_kept_loops() {
     tasks = cx_.mul(tasks, counted.back().blocks);
   }
   out_.tasks = sym::simplified(cx_, tasks, arguments_.size_facts());
-  const Expr share = arguments_.extent(
-      sym::simplified(cx_, cx_.ceildiv(out_.tasks, vector_cores(cx_)), arguments_.size_facts()));
+  const auto argument = [&](Expr e) {
+    return arguments_.extent(sym::simplified(cx_, e, arguments_.size_facts()));
+  };
+  const Expr share = argument(cx_.floordiv(out_.tasks, vector_cores(cx_)));
+  const Expr left = argument(cx_.mod(out_.tasks, vector_cores(cx_)));
   const Expr pid = program_id(cx_);
   kernel_.facts.set_range(pid, {0, 65534});
   const Expr task = cx_.symbol(sym::SymbolKind::kAxis, fmt::format("t{}", kernel_.nests.size()));
   const Expr task_count = arguments_.extent(out_.tasks);
-  const Expr begin = cx_.mul(pid, share);
-  builder_.open_loop(task, begin, cx_.min(cx_.add(begin, share), task_count));
+  const auto first_of = [&](Expr program) {
+    return cx_.add(cx_.mul(program, share), cx_.min(program, left));
+  };
+  builder_.open_loop(task, first_of(pid), first_of(cx_.add(pid, 1)));
   kernel_.facts.set_range(task, {0, most_of(out_.tasks)});
   sym::Facts facts = kernel_.facts;
   facts.set_extent(task, task_count);

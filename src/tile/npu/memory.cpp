@@ -1,10 +1,13 @@
 #include "tile/npu/memory.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
+#include "tile/npu/buffer_plan.h"
+#include "tile/npu/memory_parts.h"
 #include "tile/npu/walk.h"
 
 namespace jumar::tile::npu {
@@ -13,139 +16,206 @@ using ir::DType;
 
 namespace {
 
-int64_t rounded_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
-
-// Blocks of the result's shape, in 32 bits, that the toolchain's implementation of an operator takes besides
-// operands and result: read off compiled kernels.
-int64_t scratch_blocks(BlockOp op) {
-  switch (op) {
-    case BlockOp::kRemF:
-    case BlockOp::kLog2:
-      return 1;
-    case BlockOp::kErf:
-    case BlockOp::kDivSI:
-    case BlockOp::kRemSI:
-      return 3;
-    case BlockOp::kTan:
-      return 8;
-    case BlockOp::kPow:
-      return 10;
-    case BlockOp::kSin:
-    case BlockOp::kCos:
-      return 11;
-    case BlockOp::kAtan:
-      return 13;
-    default:
-      return 0;
+// Broadcasts whose users all repeat their operand by themselves: no block is made of them.
+class InlineBroadcasts {
+ public:
+  explicit InlineBroadcasts(const BlockNest& nest) : nest_(nest) {
+    for_each_inst(nest.body, [&](const BlockInst& inst) {
+      if (inst.kind == BlockKind::kBroadcast && is_one_run(inst)) found_.insert(inst.result);
+    });
+    drop_carried(nest.body);
+    for_each_inst(nest.body, [&](const BlockInst& inst) { drop_used(inst); });
   }
-}
 
-// Whether the toolchain writes a constant operand to a block of its own first.
-bool takes_blocks_only(const BlockInst& inst, size_t operand) {
-  if (inst.kind != BlockKind::kOp) return false;
-  if (is_comparison(inst.op) || inst.op == BlockOp::kSelect || inst.op == BlockOp::kPow) return true;
-  return (inst.op == BlockOp::kDivF || inst.op == BlockOp::kSubF) && operand == 0;
-}
+  bool contains(BlockId id) const { return found_.contains(id); }
 
-struct NestBytes {
-  int64_t always = 0;
-  int64_t most_at_once = 0;  // besides
+ private:
+  // The new axes lie together, before or after all others.
+  bool is_one_run(const BlockInst& inst) const {
+    const AxisSet from = nest_.values[inst.operands[0]].axes;
+    const AxisSet to = nest_.values[inst.result].axes;
+    std::vector<bool> is_new;
+    for (size_t k = 0; k < nest_.axes.size(); ++k)
+      if ((to >> k & 1) != 0 && nest_.axes[k].size > 1) is_new.push_back((from >> k & 1) == 0);
+    if (is_new.empty()) return false;
+    int changes = 0;
+    for (size_t k = 1; k < is_new.size(); ++k) changes += is_new[k] != is_new[k - 1];
+    return changes == 1;
+  }
+
+  static bool repeats_operands(const BlockInst& inst) {
+    switch (inst.op) {
+      case BlockOp::kAddF:
+      case BlockOp::kSubF:
+      case BlockOp::kMulF:
+      case BlockOp::kDivF:
+        return inst.kind == BlockKind::kOp;
+      default:
+        return false;
+    }
+  }
+
+  void drop_used(const BlockInst& inst) {
+    if (inst.access.index) found_.erase(inst.access.index);
+    const bool takes_one = repeats_operands(inst) && inst.operands[0] != inst.operands[1];
+    if (takes_one && !(contains(inst.operands[0]) && contains(inst.operands[1]))) return;
+    // One of two operands is repeated, the other becomes a block.
+    for (size_t k = takes_one ? 1 : 0; k < inst.operands.size(); ++k)
+      if (inst.operands[k]) found_.erase(inst.operands[k]);
+  }
+
+  void drop_carried(const Region& region) {
+    for (const BlockNode& node : region) {
+      const auto* loop = std::get_if<std::unique_ptr<BlockLoop>>(&node);
+      if (!loop) continue;
+      for (const BlockLoop::Carried& carried : (*loop)->carried) {
+        found_.erase(carried.init);
+        found_.erase(carried.next);
+      }
+      drop_carried((*loop)->body);
+    }
+  }
+
+  const BlockNest& nest_;
+  std::set<BlockId> found_;
 };
 
-class Liveness {
+// The buffers of a nest, as the toolchain makes them: one for each value, which an operator may compute where
+// an operand lay that nothing needs any more.
+class NestBuffers {
  public:
-  Liveness(const BlockNest& nest, const MemoryModel& model)
-      : nest_(nest), model_(model), data_(data_values(nest)) {}
+  NestBuffers(const BlockNest& nest, const MemoryModel& model, BufferPlan& plan, int64_t& time)
+      : nest_(nest),
+        model_(model),
+        sizes_{nest, model.align_bytes},
+        plan_(plan),
+        time_(time),
+        data_(data_values(nest)),
+        inlined_(nest) {}
 
-  NestBytes run() {
+  void run() {
+    const int64_t begin = ++time_;
     walk(nest_.body, 0);
-    // A value ends where it is last used; one of an outer loop that an inner one uses, where that one ends.
-    std::vector<int64_t> change(static_cast<size_t>(time_) + 2, 0);
-    const auto add = [&](int64_t first, int64_t last, int64_t bytes) {
-      change[static_cast<size_t>(first)] += bytes;
-      change[static_cast<size_t>(last) + 1] -= bytes;
-    };
-    for (const auto& [root, span] : spans_)
-      if (span.last >= span.first) add(span.first, span.last, span.bytes);
-    for (const auto& [when, bytes] : scratch_) add(when, when, bytes);
-    int64_t now = 0;
-    NestBytes out{always_bytes_, 0};
-    for (int64_t step : change) {
-      now += step;
-      out.most_at_once = std::max(out.most_at_once, now);
+    ++time_;
+    for (const Computed& each : computed_) join(each);
+    for (const Moved& each : moved_) {
+      PlannedBuffer& buffer = plan_.buffer(each.buffer);
+      buffer.first = std::min(buffer.first, each.begin);
+      buffer.last = std::max(buffer.last, each.end);
     }
-    return out;
+    for (const int64_t bytes : constant_bytes_) plan_.add({.bytes = bytes, .first = begin, .last = time_});
   }
 
  private:
-  struct Span {
-    int64_t first = 0;
-    int64_t last = -1;
-    int64_t bytes = 0;
+  struct Value {
+    uint32_t buffer = 0;
     uint32_t depth = 0;
+    bool can_join = true;
   };
-  int64_t bytes_of(BlockId id) const {
-    const BlockType& type = nest_.values[id];
-    std::vector<int64_t> shape = shape_of(nest_, type.axes);
-    if (shape.empty()) return 0;
-    const int64_t element_bits = 8 * ir::dtype_bytes(type.dtype);
-    int64_t bytes = rounded_up((shape.back() * element_bits + 7) / 8, model_.align_bytes);
-    for (size_t k = 0; k + 1 < shape.size(); ++k) bytes *= shape[k];
-    return bytes;
-  }
+  struct Computed {
+    int64_t time = 0;
+    BlockId result;
+    std::vector<BlockId> operands;
+  };
+  struct Moved {
+    uint32_t buffer = 0;
+    uint32_t depth = 0;
+    int64_t begin = 0;
+    int64_t end = -1;  // of its loop; before that is known -1
+  };
 
   BlockId root(BlockId id) const {
     for (auto found = alias_.find(id); found != alias_.end(); found = alias_.find(id)) id = found->second;
     return id;
   }
+  Value* value_of(BlockId id) {
+    const auto found = values_.find(root(id));
+    return found == values_.end() ? nullptr : &found->second;
+  }
+  int64_t copies(uint32_t depth) const { return depth > 0 ? model_.multi_buffer : 1; }
 
-  void define(BlockId id, uint32_t depth) { spans_[id] = {time_, -1, bytes_of(id), depth}; }
-
+  uint32_t define(BlockId id, uint32_t depth) {
+    const uint32_t buffer = plan_.add({.bytes = sizes_.bytes(id), .first = time_, .last = time_});
+    values_[id] = {buffer, depth, true};
+    return buffer;
+  }
   void use(BlockId id) {
-    const auto found = spans_.find(root(id));
-    if (found == spans_.end()) return;
-    found->second.last = std::max(found->second.last, time_);
+    Value* value = value_of(id);
+    if (!value) return;
+    PlannedBuffer& buffer = plan_.buffer(value->buffer);
+    buffer.last = std::max(buffer.last, time_);
     used_in_loops_.push_back(root(id));
+  }
+  void scratch(int64_t bytes) {
+    if (bytes > 0) plan_.add({.bytes = bytes, .first = time_, .last = time_});
+  }
+  // Transfers of the next and the last round go on while this one computes.
+  void set_moved(uint32_t buffer, uint32_t depth) {
+    plan_.buffer(buffer).is_moved = true;
+    plan_.buffer(buffer).copies = copies(depth);
+    if (depth > 0) moved_.push_back({buffer, depth});
+  }
+  void add_moved(int64_t bytes, uint32_t depth) {
+    set_moved(plan_.add({.bytes = bytes, .first = time_, .last = time_}), depth);
   }
 
   void walk(const Region& region, uint32_t depth) {
     for (const BlockNode& node : region) {
       ++time_;
-      if (const auto* inst = std::get_if<BlockInst>(&node)) {
+      if (const auto* inst = std::get_if<BlockInst>(&node))
         visit(*inst, depth);
-        continue;
-      }
-      const BlockLoop& loop = *std::get<std::unique_ptr<BlockLoop>>(node);
-      for (const BlockLoop::Carried& carried : loop.carried) {
-        use(carried.init);
-        // One buffer holds the value before, in and after the loop; a constant has to be written first.
-        if (spans_.count(root(carried.init)) == 0) {
-          define(carried.init, depth);
-          hold_constant(carried.init, carried.init);
-        }
-        alias_[carried.inside] = carried.init;
-        alias_[carried.result] = carried.init;
-      }
-      const int64_t begin = time_;
-      std::vector<BlockId> outer;
-      outer.swap(used_in_loops_);
-      walk(loop.body, depth + 1);
-      for (const BlockLoop::Carried& carried : loop.carried) {
-        use(carried.next);
-        use(carried.init);
-      }
-      ++time_;
-      for (BlockId id : used_in_loops_) {
-        Span& span = spans_.at(id);
-        if (span.first <= begin) span.last = std::max(span.last, time_);
-      }
-      outer.insert(outer.end(), used_in_loops_.begin(), used_in_loops_.end());
-      used_in_loops_.swap(outer);
+      else
+        walk_loop(*std::get<std::unique_ptr<BlockLoop>>(node), depth);
     }
   }
 
+  void walk_loop(const BlockLoop& loop, uint32_t depth) {
+    for (const BlockLoop::Carried& carried : loop.carried) {
+      use(carried.init);
+      // One buffer holds the value before, in and after the loop; a constant has to be written first.
+      if (!value_of(carried.init)) {
+        hold_constant(carried.init, carried.init);
+        define(carried.init, depth);
+      }
+      value_of(carried.init)->can_join = false;
+      alias_[carried.inside] = carried.init;
+      alias_[carried.result] = carried.init;
+    }
+    const int64_t begin = time_;
+    std::vector<BlockId> outer;
+    outer.swap(used_in_loops_);
+    walk(loop.body, depth + 1);
+    for (const BlockLoop::Carried& carried : loop.carried) {
+      use(carried.next);
+      use(carried.init);
+      leave(carried, depth + 1);
+    }
+    ++time_;
+    // What an inner loop uses of outside is there until that ends.
+    for (BlockId id : used_in_loops_) {
+      PlannedBuffer& buffer = plan_.buffer(values_.at(id).buffer);
+      if (buffer.first <= begin) buffer.last = std::max(buffer.last, time_);
+    }
+    for (Moved& each : moved_) {
+      if (each.depth != depth + 1 || each.end >= 0) continue;
+      each.begin = begin;
+      each.end = time_;
+    }
+    outer.insert(outer.end(), used_in_loops_.begin(), used_in_loops_.end());
+    used_in_loops_.swap(outer);
+  }
+
+  // The next value is computed where the last one is.
+  void leave(const BlockLoop::Carried& carried, uint32_t depth) {
+    Value* next = value_of(carried.next);
+    Value* init = value_of(carried.init);
+    if (!next || next == init || next->depth != depth) return;
+    next->can_join = false;
+    if (!plan_.buffer(next->buffer).is_moved) plan_.join(next->buffer, init->buffer);
+  }
+
   void visit(const BlockInst& inst, uint32_t depth) {
-    if (inst.result && !data_.count(inst.result)) return;
+    if (inst.result && !data_.contains(inst.result)) return;
     for (size_t k = 0; k < inst.operands.size(); ++k) {
       const BlockId operand = inst.operands[k];
       if (!operand) continue;
@@ -153,99 +223,127 @@ class Liveness {
       if (constants_.contains(operand) && takes_blocks_only(inst, k)) hold_constant(operand, inst.result);
     }
     if (inst.access.index) use(inst.access.index);
-    if (inst.kind == BlockKind::kConst) {
-      constants_.insert(inst.result);
-      return;
+    if (inst.access.mask) use(inst.access.mask);
+    switch (inst.kind) {
+      case BlockKind::kConst:
+        constants_.insert(inst.result);
+        return;
+      case BlockKind::kStore:
+        return visit_store(inst, depth);
+      case BlockKind::kLoad:
+        return visit_load(inst, depth);
+      case BlockKind::kBroadcast:
+        return visit_broadcast(inst, depth);
+      case BlockKind::kOp:
+        if (sizes_.bytes(inst.result) == 0) return;
+        define(inst.result, depth);
+        scratch(op_scratch_bytes(sizes_, inst));
+        if (inst.op != BlockOp::kSelect)
+          computed_.push_back({time_, inst.result, {inst.operands.begin(), inst.operands.end()}});
+        return;
+      case BlockKind::kReduce:
+        scratch(reduction_scratch_bytes(sizes_, inst));
+        break;
+      case BlockKind::kScan:
+        if (inst.scan != loop::ScanKind::kSum) scratch(sizes_.bytes(inst.operands[0]));
+        break;
+      default:
+        if (ir::is_bool(sizes_.dtype(inst.result))) scratch(sizes_.word_bytes(inst.result));
     }
-    if (inst.kind == BlockKind::kStore) {
-      visit_store(inst, depth);
-      return;
-    }
-    if (inst.kind == BlockKind::kLoad && depth > 0 && model_.multi_buffer > 1) {
-      always_bytes_ += bytes_of(inst.result) * model_.multi_buffer;
-    } else {
+    define(inst.result, depth);
+  }
+
+  void visit_load(const BlockInst& inst, uint32_t depth) {
+    if (ir::is_bool(sizes_.dtype(inst.result)) && sizes_.bytes(inst.result) > 0) {
+      // Bytes, which are compared with zero as halves.
+      const int64_t words = sizes_.word_bytes(inst.result);
+      add_moved(words / 4, depth);
+      scratch(words / 2);
+      constant_bytes_.push_back(words / 2);
       define(inst.result, depth);
+      return;
     }
-    if (inst.kind == BlockKind::kLoad && is_turned(inst)) scratch(bytes_of(inst.result));
-    visit_scratch(inst);
+    if (is_turned(inst)) {
+      add_moved(sizes_.bytes_in_memory_order(inst, inst.result), depth);
+      define(inst.result, depth);
+      return;
+    }
+    set_moved(define(inst.result, depth), depth);
   }
 
-  // The buffers that a loop moves from or to memory change roles from round to round: they are there all the
-  // time. What is stored is computed in one of them.
   void visit_store(const BlockInst& inst, uint32_t depth) {
-    const BlockId value = inst.operands[0];
-    if (is_turned(inst)) scratch(bytes_of(value));
-    if (depth == 0 || model_.multi_buffer <= 1) return;
-    always_bytes_ += bytes_of(value) * model_.multi_buffer;
-    const auto found = spans_.find(root(value));
-    if (found != spans_.end() && found->second.depth == depth && root(value) == value)
-      found->second.bytes = 0;
+    const BlockId id = inst.operands[0];
+    if (ir::is_bool(sizes_.dtype(id))) {
+      const int64_t words = sizes_.word_bytes(id);
+      scratch(words / 2);
+      add_moved(words / 4, depth);
+      return;
+    }
+    Value* value = value_of(id);
+    if (is_turned(inst) || !value)
+      add_moved(sizes_.bytes_in_memory_order(inst, id), depth);
+    else if (value->depth == depth)
+      set_moved(value->buffer, depth);
   }
 
-  void visit_scratch(const BlockInst& inst) {
-    const DType dtype = nest_.values[inst.result].dtype;
-    const int64_t words = bytes_of(inst.result) / ir::dtype_bytes(dtype) * 4;
-    if (inst.kind == BlockKind::kReduce || inst.kind == BlockKind::kScan) scratch(bytes_of(inst.operands[0]));
-    const bool makes_mask =
-        ir::is_bool(dtype) && (inst.kind == BlockKind::kIndex || inst.kind == BlockKind::kBroadcast);
-    if (makes_mask) scratch(words);
-    if (inst.kind == BlockKind::kOp) scratch(op_scratch(inst, words));
+  void visit_broadcast(const BlockInst& inst, uint32_t depth) {
+    scratch(broadcast_scratch_bytes(sizes_, inst));
+    if (inlined_.contains(inst.result) && value_of(inst.operands[0])) {
+      alias_[inst.result] = inst.operands[0];
+      return;
+    }
+    if (ir::is_bool(sizes_.dtype(inst.result))) scratch(sizes_.word_bytes(inst.result));
+    define(inst.result, depth);
   }
 
-  int64_t op_scratch(const BlockInst& inst, int64_t words) const {
-    const DType to = nest_.values[inst.result].dtype;
-    const DType from = nest_.values[inst.operands[0]].dtype;
-    const bool is_narrow = ir::dtype_bytes(from) == 1;
-    // To 8 bits in pieces of 1024, by way of halves.
-    constexpr int64_t kPieceBytes = 4 * 1024;
-    if (inst.op == BlockOp::kTruncI) return ir::dtype_bytes(to) == 1 ? 4 * rounded_up(words, kPieceBytes) : 0;
-    // From 8 bits or one by way of halves.
-    if (inst.op == BlockOp::kExtUI || inst.op == BlockOp::kExtSI) return is_narrow ? words / 2 : 0;
-    if (is_comparison(inst.op) && ir::is_integer(from)) return is_narrow ? words / 2 : words;
-    return scratch_blocks(inst.op) * words;
-  }
-
-  // Written once, before all loops.
+  // A constant that is needed as a block is written once, before all loops.
   void hold_constant(BlockId constant, BlockId like) {
-    const BlockType& type = nest_.values[like];
-    if (!known_constants_.insert({constant, type.axes}).second) return;
-    const int64_t elements = bytes_of(like) / ir::dtype_bytes(type.dtype);
-    always_bytes_ += elements * ir::dtype_bytes(nest_.values[constant].dtype);
+    if (!known_constants_.insert({constant, nest_.values[like].axes}).second) return;
+    const int64_t words = sizes_.word_bytes(like);
+    if (words > 0) constant_bytes_.push_back(words / 4 * ir::dtype_bytes(sizes_.dtype(constant)));
   }
 
-  void scratch(int64_t bytes) {
-    if (bytes > 0) scratch_.emplace_back(time_, bytes);
-  }
-
-  static bool is_turned(const BlockInst& inst) {
-    return inst.access.is_backward || !std::ranges::is_sorted(inst.access.dims, {}, &Access::Dim::axis);
+  // Which of several operands gives its buffer is not known: the one that then has the most copies to add.
+  void join(const Computed& each) {
+    const Value& result = values_.at(each.result);
+    if (!result.can_join) return;
+    std::optional<uint32_t> best;
+    for (const BlockId operand : each.operands) {
+      const Value* value = operand ? value_of(operand) : nullptr;
+      if (!value || !value->can_join || plan_.buffer(value->buffer).last != each.time) continue;
+      const int64_t to = sizes_.bits(each.result);
+      if (sizes_.bits(root(operand)) % to != 0) continue;
+      if (plan_.bytes_of(value->buffer) < plan_.bytes_of(result.buffer)) continue;
+      if (!best || plan_.copies_of(value->buffer) < plan_.copies_of(*best)) best = value->buffer;
+    }
+    if (best) plan_.join(result.buffer, *best);
   }
 
   const BlockNest& nest_;
   const MemoryModel& model_;
+  BlockSizes sizes_;
+  BufferPlan& plan_;
+  int64_t& time_;
   std::set<BlockId> data_;
-  std::unordered_map<BlockId, Span> spans_;
+  InlineBroadcasts inlined_;
+  std::unordered_map<BlockId, Value> values_;
   std::unordered_map<BlockId, BlockId> alias_;
   std::vector<BlockId> used_in_loops_;
-  std::vector<std::pair<int64_t, int64_t>> scratch_;
-  int64_t always_bytes_ = 0;
+  std::vector<Computed> computed_;
+  std::vector<Moved> moved_;
+  std::vector<int64_t> constant_bytes_;
   std::set<BlockId> constants_;
   std::set<std::pair<BlockId, AxisSet>> known_constants_;
-  int64_t time_ = 0;
 };
 
 }  // namespace
 
-// Nests follow each other, but what is there all the time is there for all of them.
-int64_t buffer_bytes(const BlockKernel& kernel, const MemoryModel& model) {
-  int64_t always = 0;
-  int64_t most = 0;
-  for (const BlockNest& nest : kernel.nests) {
-    const NestBytes bytes = Liveness(nest, model).run();
-    always += bytes.always;
-    most = std::max(most, bytes.most_at_once);
-  }
-  return always + most;
+BufferNeed buffer_need(const BlockKernel& kernel, const MemoryModel& model) {
+  if (model.has_vector_functions) return function_buffer_need(kernel, model);
+  BufferPlan plan(model.align_bytes);
+  int64_t time = 0;
+  for (const BlockNest& nest : kernel.nests) NestBuffers(nest, model, plan, time).run();
+  return {plan.peak_bytes(), plan.unshared_bytes()};
 }
 
 }  // namespace jumar::tile::npu

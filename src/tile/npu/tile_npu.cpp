@@ -26,7 +26,9 @@ std::optional<Choice> choice_of(const loop::Program& program, const std::string&
     choice.tilings.push_back(candidate.tiling);
     choice.us += candidate.us;
   }
-  choice.buffer_bytes = buffer_bytes(choice.kernel, {model.align_bytes, model.multi_buffer});
+  const BufferNeed need = buffer_need(choice.kernel, memory_model(model));
+  choice.buffer_bytes = need.bytes;
+  choice.unshared_bytes = need.unshared_bytes;
   sym::Context& cx = program.cx();
   Expr grid = cx.constant(0);
   for (const BlockNest& nest : choice.kernel.nests) grid = cx.max(grid, nest.tasks);

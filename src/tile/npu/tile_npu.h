@@ -15,7 +15,8 @@ struct Choice {
   BlockKernel kernel;
   std::vector<NestTiling> tilings;  // of each nest
   double us = 0;                    // by the model
-  int64_t buffer_bytes = 0;
+  int64_t buffer_bytes = 0;         // that it needs
+  int64_t unshared_bytes = 0;       // memory.h
 };
 
 struct TiledKernel {

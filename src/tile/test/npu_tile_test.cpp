@@ -88,22 +88,6 @@ TEST(NpuTile, EveryChoiceFitsTheBuffer) {
   }
 }
 
-// The operator needs what was loaded and room for its result. With two buffers the loop loads the next block
-// and stores the last one meanwhile.
-TEST(NpuTile, MemoryIsWhatLivesAtOnce) {
-  loop::Program program = read(negation("", "3000", "1000"));
-  const TiledKernel kernel = tiled(program);
-  ASSERT_FALSE(kernel.choices.empty());
-  const BlockNest& nest = kernel.choices[0].kernel.nests[0];
-  const BlockInst& load = first_of(nest, BlockKind::kLoad);
-  // All points are one axis, so a block is one row.
-  const int64_t bytes = 4 * elements_of(nest, nest.values[load.result].axes);
-  const int64_t block = (bytes + 31) / 32 * 32;
-  const BlockKernel& best = kernel.choices[0].kernel;
-  EXPECT_EQ(buffer_bytes(best, {.align_bytes = 32, .multi_buffer = 1}), 2 * block);
-  EXPECT_EQ(buffer_bytes(best, {.align_bytes = 32, .multi_buffer = 2}), 4 * block);
-}
-
 TEST(NpuTile, PiecesOfJoinedTensorsAreNests) {
   loop::Program program = read(kJoined);
   const TiledKernel kernel = tiled(program);

@@ -1,0 +1,168 @@
+// On-chip memory of block programs, against what the toolchain planned for the same blocks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tile/npu/buffer_plan.h"
+#include "tile/npu/lower_nest.h"
+#include "tile/npu/memory.h"
+#include "tile/npu/tile_npu.h"
+
+namespace jumar::tile::npu {
+namespace {
+
+// The memory of the first nest of `text`, its axes cut into blocks of `sizes`: kept axes, then inner ones.
+// They are dimensions in this order, or with the inner ones first.
+BufferNeed need_of(const std::string& text, const std::vector<int64_t>& sizes, const MemoryModel& model = {},
+                   bool has_inner_first = false) {
+  Result<loop::Program> read = loop::read_program(text);
+  EXPECT_TRUE(read.ok()) << read.error().text();
+  loop::Program program = std::move(read).value();
+  const PreparedNest nest = prepared(program, std::get<loop::Kernel>(program.items[0]).nests[0]);
+  NestTiling tiling;
+  const auto add = [&](const loop::Axis& axis, bool is_inner) {
+    AxisTiling made;
+    made.symbol = axis.symbol;
+    made.extent = axis.extent;
+    made.is_inner = is_inner;
+    made.in_tasks = !is_inner;
+    made.size = sizes.at(tiling.axes.size());
+    tiling.axes.push_back(made);
+  };
+  for (const loop::Axis& axis : nest.nest.kept) add(axis, false);
+  for (const loop::Axis& axis : nest.inner) add(axis, true);
+  if (has_inner_first) std::ranges::reverse(tiling.axes);
+  BlockKernel kernel;
+  Arguments arguments(program, kernel);
+  const std::optional<std::string> refusal = add_nest(program, nest, tiling, arguments, kernel);
+  EXPECT_FALSE(refusal) << *refusal;
+  return buffer_need(kernel, model);
+}
+
+const char* const kNegation = R"(loop @main {
+  %x: f32[3000] = input 0
+  %y: f32[3000] = output
+  kernel @neg {
+    nest (i0 in 3000) {
+      stage {
+        %0: f32 = load %x[i0]
+        %1: f32 = neg %0
+        store %y[i0], %1
+      }
+    }
+  }
+  return %y
+}
+)";
+
+const char* const kSoftmax = R"(loop @main {
+  %x: bf16[49152, 512] = input 0
+  %y: bf16[49152, 512] = output
+  kernel @softmax {
+    nest (i0 in 49152) {
+      stage (r0 in 512) {
+        %0: bf16 = load %x[512*i0 + r0]
+        %1: f32 = cast %0
+        %2: f32 = reduce max %1
+      }
+      stage (r1 in 512) {
+        %3: bf16 = load %x[512*i0 + r1]
+        %4: f32 = cast %3
+        %5: f32 = sub %4, %2
+        %6: f32 = exp %5
+        %7: f32 = reduce sum %6
+      }
+      stage (r2 in 512) {
+        %8: bf16 = load %x[512*i0 + r2]
+        %9: f32 = cast %8
+        %10: f32 = sub %9, %2
+        %11: f32 = exp %10
+        %12: f32 = div %11, %7
+        %13: bf16 = cast %12
+        store %y[512*i0 + r2], %13
+      }
+    }
+  }
+  return %y
+}
+)";
+
+std::string sum(const std::string& kept, const std::string& folded, const std::string& address) {
+  return "loop @main {\n  %x: f32[2048, 1000] = input 0\n  %y: f32[" + kept +
+         "] = output\n  kernel @sum {\n    nest (i0 in " + kept + ") {\n      stage (r0 in " + folded +
+         ") {\n        %0: f32 = load %x[" + address +
+         "]\n        %1: f32 = reduce sum %0\n      }\n      stage {\n        store %y[i0], %1\n      }\n    "
+         "}\n  }\n"
+         "  return %y\n}\n";
+}
+
+// The result is computed where the operand lay; a loop has two of it.
+TEST(NpuMemory, ResultsTakeTheBuffersOfDyingOperands) {
+  EXPECT_EQ(need_of(kNegation, {1024}, {.multi_buffer = 1}).bytes, 4096);
+  EXPECT_EQ(need_of(kNegation, {1024}).bytes, 2 * 4096);
+  EXPECT_EQ(need_of(kNegation, {1024}).unshared_bytes, 2 * 4096);
+}
+
+// 26 rows: bishengir-compile took 186496 bytes. Two blocks of halves that are loaded; one of f32, in which
+// all is computed and what is stored lies as well, so that there are two of it; half a block for the
+// reductions.
+TEST(NpuMemory, SoftmaxIsWhatTheToolchainPlans) {
+  constexpr int64_t kHalves = 26 * 512 * 2;
+  const BufferNeed need = need_of(kSoftmax, {26, 512});
+  EXPECT_EQ(need.bytes, 186496);
+  EXPECT_EQ(need.bytes, 2 * kHalves + 2 * 2 * kHalves + kHalves + 128);
+}
+
+// 16 rows, where each buffer can have an address of its own: 132224 bytes.
+TEST(NpuMemory, WithRoomNoAddressIsShared) {
+  EXPECT_EQ(need_of(kSoftmax, {16, 512}).unshared_bytes, 132224);
+  EXPECT_LT(need_of(kSoftmax, {16, 512}).bytes, 132224);
+}
+
+// Planned for columns of 256 by 24: a copy of the block to fold it in.
+TEST(NpuMemory, ColumnsAreFoldedInACopy) {
+  const BufferNeed need = need_of(sum("1000", "2048", "i0 + 1000*r0"), {24, 2048}, {.multi_buffer = 1}, true);
+  EXPECT_EQ(need.bytes, 2 * 2048 * 24 * 4 + 96);
+}
+
+// Rows up to 64 numbers take no scratch memory, longer ones at least 64 numbers a row, then half of it.
+TEST(NpuMemory, RowsAreHalved) {
+  const auto scratch = [](int64_t row) {
+    const std::string n = std::to_string(row);
+    const BufferNeed need = need_of(sum("16", n, n + "*i0 + r0"), {16, row}, {.multi_buffer = 1});
+    return need.unshared_bytes - 16 * row * 4 - 64;
+  };
+  EXPECT_EQ(scratch(64), 0);
+  EXPECT_EQ(scratch(72), 1024 * 4);
+  EXPECT_EQ(scratch(128), 1024 * 4);
+  EXPECT_EQ(scratch(136), 16 * 72 * 4);
+  EXPECT_EQ(scratch(1000), 16 * 504 * 4);
+}
+
+TEST(NpuMemory, FunctionsHaveAllBuffersAtOnce) {
+  EXPECT_EQ(need_of(kNegation, {1024}, {.multi_buffer = 1, .has_vector_functions = true}).bytes, 2 * 4096);
+}
+
+TEST(BufferPlan, BuffersOfDifferentTimesShareAddresses) {
+  BufferPlan plan(32);
+  plan.add({.bytes = 100, .first = 0, .last = 1});
+  plan.add({.bytes = 64, .first = 2, .last = 3});
+  plan.add({.bytes = 64, .first = 1, .last = 2});
+  EXPECT_EQ(plan.unshared_bytes(), 256);
+  EXPECT_EQ(plan.peak_bytes(), 192);
+}
+
+TEST(BufferPlan, JoinedBuffersAreOneWithTheMostCopies) {
+  BufferPlan plan(32);
+  const uint32_t loaded = plan.add({.bytes = 4096, .copies = 2, .is_moved = true, .first = 1, .last = 3});
+  const uint32_t result = plan.add({.bytes = 4096, .first = 3, .last = 5});
+  plan.join(result, loaded);
+  EXPECT_EQ(plan.copies_of(result), 2);
+  EXPECT_EQ(plan.peak_bytes(), 8192);
+  // Something of the time in between does not fit into it.
+  plan.add({.bytes = 4096, .first = 4, .last = 4});
+  EXPECT_EQ(plan.peak_bytes(), 3 * 4096);
+}
+
+}  // namespace
+}  // namespace jumar::tile::npu
