@@ -12,6 +12,23 @@ sym::Facts nest_facts(const loop::Program& program, const loop::Nest& nest) {
   return facts;
 }
 
+sym::Facts at_points(sym::Facts facts, std::span<const loop::Axis> axes) {
+  // A product that is not 0 has no factor that is 0.
+  const auto learn = [&](Expr factor) {
+    if (factor.is_symbol() && facts.range(factor).lo == 0) facts.set_range(factor, {1, sym::Range::kMax});
+  };
+  for (const loop::Axis& axis : axes) {
+    learn(axis.extent);
+    if (axis.extent.op() != sym::Op::kMul) continue;
+    for (Expr factor : axis.extent.operands()) learn(factor);
+  }
+  return facts;
+}
+
+sym::Facts stage_facts(const loop::Program& program, const loop::Nest& nest, uint32_t stage) {
+  return at_points(at_points(nest_facts(program, nest), nest.kept), nest.stages[stage].inner);
+}
+
 std::optional<Strided> strided(sym::Context& cx, Expr address, std::span<const loop::Axis> axes) {
   Strided access;
   access.rest = address;

@@ -20,6 +20,13 @@ using sym::Expr;
 // The facts of a program and the extents of a nest's axes.
 sym::Facts nest_facts(const loop::Program& program, const loop::Nest& nest);
 
+// The facts at a point of these axes: as there is one, no extent is 0. Not for questions about extents and
+// numbers of points, which may be 0 elsewhere: the other nest of a merge may have points where this one has
+// none.
+sym::Facts at_points(sym::Facts facts, std::span<const loop::Axis> axes);
+// At points of a stage.
+sym::Facts stage_facts(const loop::Program& program, const loop::Nest& nest, uint32_t stage);
+
 // address == sum of coefficient * axis + rest, where rest mentions none of the axes.
 struct Strided {
   struct Term {

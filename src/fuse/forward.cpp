@@ -42,14 +42,15 @@ class Forwarder {
   void forward(loop::BufferId buffer, StoreSite site) {
     const loop::Stage& stage = nest_.stages[site.stage];
     Expr address = stage.body[site.line].inst.address;
-    facts_ = nest_facts(context_.program, nest_);
+    facts_ = at_points(nest_facts(context_.program, nest_), nest_.kept);
     std::optional<Strided> store = strided(cx_, address, stage.inner);
-    if (!store || !sort_mixed_radix(cx_, *store, facts_)) return;
+    if (!store || !sort_mixed_radix(cx_, *store, at_points(facts_, stage.inner))) return;
     std::vector<Use> uses;
     for (const LoadSite& load : loads_of(nest_, {{buffer, site}})) {
+      const sym::Facts facts = at_points(facts_, nest_.stages[load.stage].inner);
       std::optional<std::vector<Expr>> point =
-          inverted(cx_, *store, inst_at(nest_, load.stage, load.line).address, facts_);
-      if (!point || !proves_in_range(cx_, *store, *point, facts_)) return;
+          inverted(cx_, *store, inst_at(nest_, load.stage, load.line).address, facts);
+      if (!point || !proves_in_range(cx_, *store, *point, facts)) return;
       uses.push_back({load, std::move(*point)});
     }
     if (uses.empty()) return;

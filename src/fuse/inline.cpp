@@ -55,8 +55,9 @@ class Inliner {
     if (site == stores.end() || !site->second) return "the producer's stores are guarded or accumulate";
     store_ = producer_.stages[0].body[site->second->line].inst;
     producer_facts_ = nest_facts(context_.program, producer_);
-    facts_ = nest_facts(context_.program, consumer_);
-    for (loop::Stage& stage : consumer_.stages) {
+    for (uint32_t s = 0; s < consumer_.stages.size(); ++s) {
+      loop::Stage& stage = consumer_.stages[s];
+      facts_ = stage_facts(context_.program, consumer_, s);
       std::vector<loop::Stage::Line> body;
       for (const loop::Stage::Line& line : stage.body) {
         if (line.inst.kind != InstKind::kLoad || line.inst.buffer != buffer_) {

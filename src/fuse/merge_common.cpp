@@ -87,7 +87,7 @@ PointMap point_at(sym::Context& cx, Expr store_address, std::span<const loop::Ax
     map.failure = "the producer stores an element at several points";
     return map;
   }
-  if (!sort_mixed_radix(cx, *store, store_facts)) {
+  if (!sort_mixed_radix(cx, *store, at_points(store_facts, axes))) {
     map.failure = "the producer's elements can't be told apart";
     return map;
   }

@@ -45,7 +45,7 @@ class PointwiseMerge {
     }
     stage_ = loads_.front().stage;
     const loop::Inst& first = inst_at(consumer_, stage_, loads_.front().line);
-    sym::Facts facts = nest_facts(context_.program, consumer_);
+    sym::Facts facts = stage_facts(context_.program, consumer_, stage_);
     std::vector<loop::Axis> axes = axes_at(consumer_, stage_);
     cut = cut_for(cx_, first.address, axes, facts);
     if (cut) return "";
@@ -59,10 +59,11 @@ class PointwiseMerge {
       cut = cut_for(cx_, map.axes.at(axis.symbol), axes, facts);
       if (cut) return "";
     }
-    // The map is one to one: as many points, and no two with one address.
+    // The map is one to one: as many points, none included, and no two with one address.
     Expr here = point_count(cx_, axes);
     Expr there = point_count(cx_, producer_.kept);
-    if (!sym::proves_eq(cx_, here, there, facts)) return "the consumer runs over other points";
+    if (!sym::proves_eq(cx_, here, there, context_.program.facts()))
+      return "the consumer runs over other points";
     std::optional<Strided> access = strided(cx_, first.address, axes);
     if (!access || !sort_mixed_radix(cx_, *access, facts))
       return "the consumer loads an element at several points";
@@ -100,7 +101,7 @@ class PointwiseMerge {
 
   loop::Nest built() {
     loop::Nest out = consumer_;
-    sym::Facts facts = nest_facts(context_.program, consumer_);
+    sym::Facts facts = stage_facts(context_.program, consumer_, stage_);
     LineCopier copier(cx_, out, axes_, facts);
     std::vector<loop::Stage::Line> lines;
     for (const loop::Stage::Line& line : producer_.stages[0].body) lines.push_back(copier.copied(line));

@@ -78,14 +78,15 @@ class StageMerge {
   std::string align_load(const Load& load) {
     Expr address = inst_at(consumer_, load.site.stage, load.site.line).address;
     std::vector<loop::Axis> consumer_axes = axes_at(consumer_, load.site.stage);
-    cut_consumer_ = cut_for(cx_, address, consumer_axes, facts_);
+    const sym::Facts facts = stage_facts(context_.program, consumer_, load.site.stage);
+    cut_consumer_ = cut_for(cx_, address, consumer_axes, facts);
     if (cut_consumer_) return "";
     PointMap map = point_at(cx_, inst_at(producer_, load.store.stage, load.store.line).address,
-                            axes_at(producer_, load.store.stage), producer_facts_, address, facts_);
+                            axes_at(producer_, load.store.stage), producer_facts_, address, facts);
     if (!map.failure.empty()) return map.failure;
     for (const loop::Axis& axis : producer_.kept) {
       Expr value = map.axes.at(axis.symbol);
-      cut_consumer_ = cut_for(cx_, value, consumer_axes, facts_);
+      cut_consumer_ = cut_for(cx_, value, consumer_axes, facts);
       if (cut_consumer_) return "";
       auto [it, fresh] = kept_map_.emplace(axis.symbol, value);
       if (!fresh && it->second != value) return "the consumer loads different kept points at once";
@@ -111,7 +112,8 @@ class StageMerge {
         continue;
       }
       std::optional<Strided> sum = strided(cx_, value, consumer_.kept);
-      if (!sum || !sum->rest.is_const(0) || sum->terms.size() < 2 || !sort_mixed_radix(cx_, *sum, facts_))
+      if (!sum || !sum->rest.is_const(0) || sum->terms.size() < 2 ||
+          !sort_mixed_radix(cx_, *sum, at_points(facts_, consumer_.kept)))
         return reindex("the kept axes of both don't align");
       Expr divisor = sum->terms.front().coefficient;
       if (!sym::proves_divisible(cx_, axis.extent, divisor, producer_facts_))
@@ -189,7 +191,8 @@ class StageMerge {
     AxisMap axes = kept_map_;
     for (const loop::Axis& axis : producer_.kept)
       if (axis.extent.is_const(1)) axes[axis.symbol] = cx_.constant(0);
-    LineCopier copier(cx_, moved, axes, facts);
+    const sym::Facts moved_facts = at_points(facts, moved.kept);
+    LineCopier copier(cx_, moved, axes, moved_facts);
     for (const loop::Stage& stage : producer_.stages) {
       moved.stages.push_back({stage.inner, {}});
       for (const loop::Stage::Line& line : stage.body)
@@ -266,6 +269,7 @@ class StageMerge {
     for (const loop::Axis& axis : free_) facts.set_extent(axis.symbol, axis.extent);
     for (const loop::Stage& stage : consumer_.stages)
       for (const loop::Axis& axis : stage.inner) facts.set_extent(axis.symbol, axis.extent);
+    facts = at_points(std::move(facts), out_.kept);
     LineCopier copier(cx_, out_, axes_, facts);
     for (uint32_t s = 0; s < consumer_.stages.size(); ++s) {
       std::vector<loop::Axis> inner = consumer_.stages[s].inner;
@@ -325,7 +329,8 @@ class StageMerge {
   bool join_axes(const Load& load, const std::vector<loop::Axis>& inner, AxisMap& joined) {
     PointMap map = point_at(cx_, inst_at(producer_, load.store.stage, load.store.line).address,
                             axes_at(producer_, load.store.stage), producer_facts_,
-                            inst_at(consumer_, load.site.stage, load.site.line).address, facts_);
+                            inst_at(consumer_, load.site.stage, load.site.line).address,
+                            stage_facts(context_.program, consumer_, load.site.stage));
     if (!map.failure.empty()) return false;
     for (const loop::Axis& axis : producer_.stages[load.store.stage].inner) {
       Expr value = map.axes.at(axis.symbol);

@@ -89,9 +89,7 @@ namespace {
 
 void substitute_axes(loop::Program& program, loop::Nest& nest, const AxisMap& axes) {
   sym::Context& cx = program.cx();
-  sym::Facts facts = nest_facts(program, nest);
-  sym::Simplifier simplify(cx, facts);
-  auto replaced = [&](Expr e) -> Expr {
+  auto replaced = [&](Expr e, sym::Simplifier& simplify) -> Expr {
     if (!e) return e;
     Expr out = cx.substituted(e, [&](Expr symbol) -> Expr {
       auto it = axes.find(symbol);
@@ -99,11 +97,13 @@ void substitute_axes(loop::Program& program, loop::Nest& nest, const AxisMap& ax
     });
     return out == e ? e : simplify(out);
   };
-  for (loop::Stage& stage : nest.stages) {
-    for (loop::Stage::Line& line : stage.body) {
-      line.inst.address = replaced(line.inst.address);
-      line.inst.guard = replaced(line.inst.guard);
-      if (line.inst.axis) line.inst.axis = replaced(line.inst.axis);
+  for (uint32_t s = 0; s < nest.stages.size(); ++s) {
+    const sym::Facts facts = stage_facts(program, nest, s);
+    sym::Simplifier simplify(cx, facts);
+    for (loop::Stage::Line& line : nest.stages[s].body) {
+      line.inst.address = replaced(line.inst.address, simplify);
+      line.inst.guard = replaced(line.inst.guard, simplify);
+      if (line.inst.axis) line.inst.axis = replaced(line.inst.axis, simplify);
     }
   }
 }
@@ -118,7 +118,10 @@ void split_axis(loop::Program& program, loop::Nest& nest, const Cut& cut) {
       if (axes[k].symbol != cut.axis) continue;
       Expr high = cx.symbol(sym::SymbolKind::kAxis, name + "h");
       Expr low = cx.symbol(sym::SymbolKind::kAxis, name + "l");
-      Expr high_extent = sym::simplified(cx, cx.floordiv(axes[k].extent, cut.divisor), program.facts());
+      // Where the divisor is 0 there are no points, whatever the extent beside it is.
+      const loop::Axis inside{low, cut.divisor};
+      const sym::Facts facts = at_points(program.facts(), {&inside, 1});
+      Expr high_extent = sym::simplified(cx, cx.floordiv(axes[k].extent, cut.divisor), facts);
       axes[k] = {high, high_extent};
       axes.insert(axes.begin() + static_cast<ptrdiff_t>(k) + 1, {low, cut.divisor});
       substitute_axes(program, nest, {{cut.axis, cx.add(cx.mul(high, cut.divisor), low)}});

@@ -138,6 +138,31 @@ def test_gradients_come_from_kernels_of_the_device() -> None:
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("target", [A2, A5])
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("rows, columns", [(3, 77), (1, 231), (13, 9)])
+def test_indices_that_are_computed_stay_inside_beyond_the_sizes(rows: int, columns: int, dynamic: bool,
+                                                                target: str) -> None:
+    """Points of the last blocks that lie beyond the sizes must not read or add anywhere: the simulator checks."""
+    def positions(x, i, v):
+        return x[torch.arange(x.shape[0])[:, None], torch.arange(x.shape[1])]
+
+    def mirrored(x, i, v):
+        return x[:, x.shape[1] - 1 - torch.arange(x.shape[1])] + F.pad(x[None], (2, 3), mode="replicate")[0, :, 3:-2]
+
+    def moved(x, i, v):
+        return x[:, (i + x.shape[1] // 2) * 3 % x.shape[1]] + x[:, -1 - i]
+
+    def added(x, i, v):
+        return x.index_add(1, (i + 5) % x.shape[1], v)
+
+    x, v = torch.randn(rows, columns), torch.randn(rows, columns)
+    i = torch.randint(0, columns, (columns,))
+    for function in (positions, mirrored, moved, added):
+        got = compiled(function, target, dynamic=dynamic)(x, i, v)
+        torch.testing.assert_close(got, function(x, i, v), rtol=1e-5, atol=1e-5)
+
+
 def test_an_index_out_of_range_is_reported_with_kernel_and_argument() -> None:
     weights, tokens = torch.randn(10, 64), torch.tensor([1, 2, 70])
     with pytest.raises(RuntimeError, match=r"kernel embedding, block \d+: reads .* of argument"):

@@ -74,6 +74,58 @@ TEST(Fuse, RandomGraphsComputeTheSame) {
   EXPECT_LT(after_count * 2, before_count);
 }
 
+// Sizes that may be 0 are no reason to fuse less, and where one is 0 the rest must still be computed.
+TEST(Fuse, SizesThatMayBeZeroComputeTheSame) {
+  size_t counts[2] = {};
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    for (const int64_t least : {0, 1}) {
+      graph::Graph graph = test::RandomGraph(seed, true, least).make(12);
+      loop::Program before = loop::lower(graph).value();
+      loop::Program after = reread(before);
+      FuseReport report;
+      fuse(after, {}, report);
+      ASSERT_TRUE(loop::verify(after).ok()) << "seed " << seed << ": " << loop::verify(after).error().text();
+      counts[least] += kernel_count(after);
+      for (const auto& [s0, s1] : {std::pair{0, 3}, {3, 0}, {0, 0}, {1, 2}, {4, 3}}) {
+        if (least > std::min(s0, s1)) continue;
+        Status same =
+            loop::compare_programs(before, after, {.seed = seed, .symbols = {{"s0", s0}, {"s1", s1}}}, {});
+        ASSERT_TRUE(same.ok()) << "seed " << seed << ", sizes " << s0 << " and " << s1 << ": "
+                               << same.error().text() << "\n"
+                               << loop::write_program(before) << loop::write_program(after);
+      }
+    }
+  }
+  EXPECT_EQ(counts[0], counts[1]);
+}
+
+// At a consumer's point s0 is 1, and both nests have 8 points. Where s0 is 0 only the producer has any, and
+// what it stores is a result.
+TEST(Fuse, AnEmptyConsumerTakesNoProducerAlong) {
+  for (const char* stages : {"stage { %0: f32 = load %x[i0] %1: f32 = exp %0 store %t[i0], %1 }",
+                             "stage (r0 in 4) { %0: f32 = load %x[i0 + r0] %1: f32 = reduce sum %0 } "
+                             "stage { store %t[i0], %1 }"}) {
+    loop::Program before = loop::read_program(std::string(R"(loop @main symbols(s0 in [0, 1] hint 1) {
+  %x: f32[12] = input 0
+  %z: f32[s0] = input 1
+  %t: f32[8] = output
+  %y: f32[8*s0] = output
+  kernel @first { nest (i0 in 8) { )") + stages +
+                                              R"( } }
+  kernel @second { nest (i0 in 8*s0) { stage { %0: f32 = load %t[i0] %1: f32 = neg %0 store %y[i0], %1 } } }
+  return %t, %y
+})")
+                               .value();
+    loop::Program after = reread(before);
+    FuseReport report;
+    fuse(after, {}, report);
+    for (int64_t size : {0, 1}) {
+      Status same = loop::compare_programs(before, after, {.symbols = {{"s0", size}}}, {});
+      EXPECT_TRUE(same.ok()) << same.error().text() << "\n" << loop::write_program(after);
+    }
+  }
+}
+
 TEST(Fuse, StopsAtTheGivenNumberOfFusions) {
   loop::Program program = loop::read_program(file_text(JUMAR_TEST_DIR "/softmax.loop")).value();
   loop::Program one = reread(program);

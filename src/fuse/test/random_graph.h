@@ -1,8 +1,8 @@
 // Random graphs of operators that lower to loops, for comparing programs before and after a transformation.
 //
-// A graph has two or three float inputs of small sizes, some symbolic (s0), a dozen random operators that
-// take earlier values, and returns the last few. Every graph verifies and lowers. The same seed gives the
-// same graph.
+// A graph has two or three float inputs of small sizes, some symbolic (s0, and s1 where they may be 0), a
+// dozen random operators that take earlier values, and returns the last few. Every graph verifies and lowers.
+// The same seed gives the same graph.
 #pragma once
 
 #include <algorithm>
@@ -18,20 +18,13 @@ namespace jumar::fuse::test {
 
 class RandomGraph {
  public:
-  RandomGraph(uint64_t seed, bool dynamic) : random_(seed), graph_(std::make_shared<sym::Context>()) {
+  RandomGraph(uint64_t seed, bool dynamic, int64_t least = 2)
+      : random_(seed), graph_(std::make_shared<sym::Context>()) {
     sym::Context& cx = graph_.cx();
     sizes_ = {cx.constant(1), cx.constant(2), cx.constant(3), cx.constant(4), cx.constant(6)};
-    if (dynamic) {
-      sym::Expr s0 = cx.symbol(sym::SymbolKind::kSize, "s0");
-      graph_.symbols.push_back({s0, {2, 64}, 5});
-      sizes_.push_back(s0);
-      sizes_.push_back(s0);
-      graph::Value number;
-      number.name = "n";
-      number.kind = graph::ValueKind::kInt;
-      number.expr = s0;
-      graph_.inputs.push_back({graph_.add_value(number), graph::InputKind::kInput, ""});
-    }
+    if (!dynamic) return;
+    sizes_.push_back(add_size("s0", least));
+    sizes_.push_back(least < 2 ? add_size("s1", least) : sizes_.back());
   }
 
   graph::Graph make(int operators) {
@@ -47,6 +40,17 @@ class RandomGraph {
 
  private:
   using Sizes = std::vector<sym::Expr>;
+
+  sym::Expr add_size(const std::string& name, int64_t least) {
+    const sym::Expr size = cx().symbol(sym::SymbolKind::kSize, name);
+    graph_.symbols.push_back({size, {least, 64}, 5});
+    graph::Value number;
+    number.name = "n";
+    number.kind = graph::ValueKind::kInt;
+    number.expr = size;
+    graph_.inputs.push_back({graph_.add_value(number), graph::InputKind::kInput, ""});
+    return size;
+  }
 
   template <class T>
   const T& pick(const std::vector<T>& from) {

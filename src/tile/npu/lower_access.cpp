@@ -57,6 +57,15 @@ Expr AccessLowering::resolved(Expr e, const Values& values) {
 
 Expr AccessLowering::from_first(Expr e) const { return at_first(cx_, b_.nest(), e); }
 
+// With axes that stay at their last point in what blocks have beyond the extents.
+Expr AccessLowering::kept_inside(Expr e) const {
+  return cx_.substituted(e, [&](Expr symbol) {
+    for (const BlockAxis& axis : b_.nest().axes)
+      if (axis.symbol == symbol && !axis.is_exact) return cx_.min(symbol, cx_.sub(axis.extent, 1));
+    return Expr();
+  });
+}
+
 // An expression of axes, arguments and scalar values, in 32 bits where it fits.
 BlockId AccessLowering::places(Expr plain) {
   sym::Facts facts = kernel_.facts;
@@ -193,7 +202,7 @@ bool AccessLowering::split(Expr address, const Values& values, Access& out) {
     const std::optional<sym::Linear> linear = sym::linear_in(cx_, plain, axes[axis].symbol);
     if (moved != AxisSet{1} << axis || !linear || b_.axes_of(linear->coefficient) != kNoAxes ||
         !linear->rest.is_const(0)) {
-      if (!add_index(term, values, out)) return false;
+      if (!add_index(kept_inside(term), values, out)) return false;
       continue;
     }
     const Expr stride = from_first(linear->coefficient);
@@ -236,6 +245,17 @@ AxisSet AccessLowering::axes_of(const Access& access) const {
   return axes;
 }
 
+BlockId AccessLowering::inside(AxisSet axes) {
+  BlockId all;
+  for (uint32_t k = 0; k < b_.nest().axes.size(); ++k) {
+    const BlockAxis& axis = b_.nest().axes[k];
+    if ((axes >> k & 1) == 0 || axis.is_exact) continue;
+    const BlockId one = b_.index(cx_.lt(axis.symbol, axis.extent), DType::kBool);
+    all = all ? b_.op(BlockOp::kAndI, all, one) : one;
+  }
+  return all;
+}
+
 // The points of the access that are in range and for which the guard holds.
 bool AccessLowering::add_masks(Expr guard, const Values& values, Access& out) {
   const AxisSet axes = axes_of(out);
@@ -261,9 +281,10 @@ bool AccessLowering::add_masks(Expr guard, const Values& values, Access& out) {
   return true;
 }
 
-// A load through indices, or of one element, goes to memory for the whole block, whatever the mask says. So
-// no element may have an address outside: along an axis that the last block reaches beyond it stays at the
-// last point, and where a guard is false the address is that of the first element.
+// A load through indices, or of one element, and an accumulating store through indices go to memory for the
+// whole block, whatever the mask says. So no element may have an address outside: along an axis that the last
+// block reaches beyond it stays at the last point, and where a guard is false the address is that of the
+// first element.
 bool AccessLowering::keep_inside(bool has_guard, const Values& values, Access& out) {
   if (!out.mask) return true;
   if (!out.index) {
@@ -322,12 +343,15 @@ BlockId AccessLowering::load(const Inst& inst, const Values& values, bool pinned
   std::optional<loop::Constant> other;
   // An integer may become an address, or a divisor.
   if (guard || (access.mask && ir::is_integer(dtype))) other = guard ? inst.constant : loop::Constant{0};
+  const bool zero_beyond = ir::is_integer(dtype) && (!access.mask || other->integer == 0);
   const BlockId raw = b_.load(ir::is_bool(dtype) ? DType::kI8 : dtype, std::move(access), other, pinned);
+  if (zero_beyond) zero_beyond_.insert(raw);
   if (ir::is_bool(dtype)) return b_.op(BlockOp::kNeI, raw, b_.integer(0, DType::kI8));
   if (dtype == DType::kI64 || dtype == DType::kI32 || ir::is_float(dtype)) return raw;
   const BlockId held =
       b_.convert(ir::is_unsigned(dtype) ? BlockOp::kExtUI : BlockOp::kExtSI, raw, DType::kI32);
   scalars_.set_range(held, range_of_type(dtype));
+  if (zero_beyond) zero_beyond_.insert(held);
   return held;
 }
 
@@ -348,6 +372,8 @@ bool AccessLowering::store(const Inst& inst, const ScalarLowering::Typed& typed,
   const AxisSet axes = axes_of(access);
   if ((b_.type(value).axes & ~b_.unit() & ~axes) != kNoAxes)
     return refuse("a store to one element of a whole block");
+  const bool is_indexed_atomic = inst.mode != loop::StoreMode::kSet && access.index;
+  if (is_indexed_atomic && !keep_inside(static_cast<bool>(inst.guard), values, access)) return false;
   if (ir::is_bool(dtype)) {
     value = b_.convert(BlockOp::kExtUI, value, DType::kI8);
   } else if (dtype == DType::kI64) {

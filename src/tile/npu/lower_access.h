@@ -9,6 +9,7 @@
 
 #include <map>
 #include <string>
+#include <unordered_set>
 
 #include "tile/npu/arguments.h"
 #include "tile/npu/lower_scalar.h"
@@ -35,6 +36,11 @@ class AccessLowering {
   bool store(const loop::Inst& inst, const ScalarLowering::Typed& value, const Values& values);
   const std::string& refusal() const { return refusal_; }
 
+  // A block of bools: where none of these axes is beyond its extent. Invalid if all their blocks are full.
+  BlockId inside(AxisSet axes);
+  // Whether an integer is 0 at all points beyond the extents of its axes.
+  bool is_zero_beyond(BlockId value) const { return zero_beyond_.contains(value); }
+
  private:
   bool split(Expr address, const Values& values, Access& out);
   bool add_index(Expr term, const Values& values, Access& out);
@@ -46,6 +52,7 @@ class AccessLowering {
   BlockId mask_of(Expr predicate, const Values& values);
   AxisSet axes_of(const Access& access) const;
   Expr from_first(Expr e) const;
+  Expr kept_inside(Expr e) const;
   BlockId places(Expr plain);
   void turn_round(Expr guard, Access& out) const;
   bool refuse(std::string why) {
@@ -59,6 +66,7 @@ class AccessLowering {
   ScalarLowering& scalars_;
   Arguments& arguments_;
   BlockKernel& kernel_;
+  std::unordered_set<BlockId> zero_beyond_;
   std::string refusal_;
 };
 

@@ -337,6 +337,9 @@ bool NestLowering::store(const Inst& inst) {
 
 BlockId NestLowering::wrapped(const Inst& inst) {
   BlockId value = values_.at(inst.operands[0]).value;
+  // What is loaded for points beyond the extents is 0, which every dimension has. Anything else may be
+  // outside.
+  const bool is_inside = accesses_.is_zero_beyond(value);
   const Expr size = arguments_.lifted(inst.address);
   const sym::Range sizes = sym::bounds(inst.address, arguments_.size_facts());
   if (sizes.hi > INT32_MAX) return refuse("a dimension of more than 2^31 elements");
@@ -347,6 +350,8 @@ BlockId NestLowering::wrapped(const Inst& inst) {
     const BlockId moved = builder_.op(BlockOp::kAddI, value, builder_.index(size, DType::kI32));
     value = builder_.op(BlockOp::kSelect, negative, moved, value);
   }
+  if (const BlockId mask = is_inside ? BlockId() : accesses_.inside(builder_.type(value).axes))
+    value = builder_.op(BlockOp::kSelect, mask, value, builder_.integer(0));
   scalars_.set_range(value, {0, std::max<int64_t>(sizes.hi - 1, 0)});
   kernel_.facts.set_range(scalar_symbol(cx_, value), {0, std::max<int64_t>(sizes.hi - 1, 0)});
   return value;

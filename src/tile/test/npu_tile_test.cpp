@@ -202,6 +202,51 @@ TEST(NpuTile, IndexedLoadsStayInside) {
   }
 }
 
+// What is computed may be outside at points beyond the extents, where it is taken for 0. What is loaded is 0
+// there already.
+TEST(NpuTile, ComputedIndicesStayInside) {
+  for (const bool computed : {false, true}) {
+    loop::Program program = read(std::string(R"(loop @main symbols(s0 in [2, 4096] hint 111) {
+  %x: f32[300] = input 0
+  %n: i64[s0] = input 1
+  %y: f32[300] = output
+  kernel @pick {
+    nest (i0 in s0) {
+      stage {
+        %0: i64 = load %n[i0]
+        %1: i64 = const 5
+        %2: i64 = add %0, %1
+        %3: i64 = wrap_index )") +
+                                 (computed ? "%2" : "%0") +
+                                 R"( in 300
+        %4: f32 = load %x[%3]
+        store.add %y[%3], %4
+      }
+    }
+  }
+  return %y
+}
+)");
+    const TiledKernel kernel = tiled(program);
+    ASSERT_FALSE(kernel.choices.empty()) << kernel.refusal;
+    const BlockNest& nest = kernel.choices[0].kernel.nests[0];
+    std::map<BlockId, BlockInst> made;
+    int indexed = 0;
+    for_each_inst(nest.body, [&](const BlockInst& inst) {
+      if (inst.result.valid()) made[inst.result] = inst;
+      if (!inst.access.index) return;
+      ++indexed;
+      ASSERT_TRUE(inst.access.mask.valid());
+      const BlockInst& index = made.at(inst.access.index);
+      EXPECT_EQ(index.op, BlockOp::kSelect);
+      const BlockInst& otherwise = made.at(index.operands[2]);
+      const bool is_zero = otherwise.kind == BlockKind::kConst && otherwise.constant.integer == 0;
+      EXPECT_EQ(is_zero && index.operands[0] == inst.access.mask, computed);
+    });
+    EXPECT_EQ(indexed, 2);
+  }
+}
+
 // An index below 1000 has no quotient by 1000, which could not be an address.
 TEST(NpuTile, CheckedIndicesSimplifyAddresses) {
   loop::Program program = read(R"(loop @main {
