@@ -223,7 +223,7 @@ class _Capture:
             args, kwargs = rewrite(*args, **kwargs), {}
         if isinstance(target, torch._ops.OpOverload):
             if wrong_fake_results(node):
-                raise Unprintable(f"{target}, whose results PyTorch gives another type in fake tensors")
+                raise Unprintable(f"{target}, whose fake results in PyTorch have another type or shape")
             if target._schema.is_mutable:
                 raise Unprintable(f"{target} writes to an operand")
             if not is_python_operator(target):

@@ -78,15 +78,26 @@ _COUNTING = (
 )
 
 
-def wrong_fake_results(node: fx.Node) -> bool:
-    """Whether results that are used have another element type than the node's metadata says."""
-    if node.target not in _COUNTING:
+def _has_invented_size(node: fx.Node) -> bool:
+    """Whether the data decide the first result's sizes, and the metadata has none that is open: some fake kernels make
+    up a shape."""
+    if node.target not in (*_COUNTING, torch.ops.aten._unique.default):
         return False
-    return any(
-        user.target is operator.getitem and user.args[1] != 0 and user.meta["val"].dtype != torch.int64
-        for user in node.users
-        if user.users
-    )
+    value = node.meta["val"][0] if isinstance(node.meta["val"], (tuple, list)) else node.meta["val"]
+    if not isinstance(value, torch.Tensor) or value.dim() == 0:
+        return False
+    if node.target is torch.ops.aten.unique_consecutive.default:
+        along = (node.args + (None,) * 4)[3]
+        if value.dim() != (1 if along is None else node.args[0].meta["val"].dim()):
+            return True
+    return all(isinstance(n, int) for n in value.shape)
+
+
+def wrong_fake_results(node: fx.Node) -> bool:
+    """Whether results have another element type, or another shape, than the node's metadata says."""
+    if _has_invented_size(node):
+        return True
+    return node.target in _COUNTING and any(value.dtype != torch.int64 for value in node.meta["val"][1:])
 
 
 def returns_numbers(target: Any, value: Any) -> bool:

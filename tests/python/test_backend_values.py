@@ -233,9 +233,12 @@ def test_empty_inputs(dynamic):
         lambda x: torch.gather(x[0], 0, torch.zeros(0, dtype=torch.int64)),
         lambda x: torch.gather(x[0], 0, torch.zeros(2, 0, dtype=torch.uint8)),
         lambda x: torch.cat([x[:0], x[:0]]).sum(1),
+        lambda x: torch.scatter_add(x[0], 0, torch.zeros(2, 0, dtype=torch.int64), x[:2, :0]),
+        lambda x: torch.gather(x[0], 0, torch.tensor(3)),
+        lambda x: torch.scatter_add(x[0], 0, torch.tensor(3), x[1, 1]),
     ],
 )
-def test_results_without_elements(function):
+def test_operands_without_elements_or_dimensions(function):
     check(function, torch.randn(4, 6))
 
 

@@ -6,6 +6,9 @@ namespace jumar::loop::lowering {
 
 namespace {
 
+// One element counts as one dimension, and no elements as any number of them.
+constexpr const char* kOtherRank = "indices with another number of dimensions";
+
 bool is_index_type(DType d) { return ir::is_integer(d); }
 
 }  // namespace
@@ -89,6 +92,7 @@ Refusal lower_embedding_backward(Op& op) {
 Refusal lower_gather(Op& op) {
   Tensor x = op.tensor(0), ids = op.tensor(2), out = op.result(0);
   if (x.rank() == 0) return "a tensor without dimensions";
+  if (ids.rank() != x.rank()) return kOtherRank;
   size_t dim = op.dim(1, x.rank());
   pointwise(op, out, [&](Body& b, const Index& index) {
     Index from = index;
@@ -229,6 +233,7 @@ Refusal add_along(Op& op, size_t dim, const Tensor& ids, bool ids_have_all_dims,
   if (x.rank() == 0) return "a tensor without dimensions";
   if (ir::is_bool(out.dtype())) return "a sum of bools";
   const Tensor& space = ids_have_all_dims ? ids : source;
+  if (space.rank() != x.rank() || source.rank() != x.rank()) return kOtherRank;
   Tensor sum = sum_memory(op, out);
   std::vector<bool> scattered(x.rank(), false);
   scattered[dim] = true;
