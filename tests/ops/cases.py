@@ -312,8 +312,18 @@ class _Runner:
         return _difference(other, expected, None, False) is not None
 
     def agree(self, found: Outcome, traced: Outcome, kind: str) -> bool:
-        """Of two that differ from eager in the same way: whether they give the same values."""
-        return kind != "values" or _difference(found, traced, None, self.op.name in _UNSET) is None
+        """Of two that differ from eager in the same way: whether they give the same values. The compiler rounds halves
+        less often than eager's kernels do."""
+        if kind != "values":
+            return True
+        rough = {"rtol": 2e-2, "atol": 2e-2} if self.case.dtype in ("float16", "bfloat16") else {}
+        for (_, a), (_, b) in zip(_rows(found), _rows(traced), strict=True):
+            if isinstance(b, torch.Tensor):
+                try:
+                    torch.testing.assert_close(a, b, equal_nan=True, check_stride=False, **rough)
+                except AssertionError:
+                    return False
+        return True
 
     def run_sample(self, sample: Any) -> dict[str, Any]:
         """What is to be said of a sample; empty where all is well."""
@@ -343,8 +353,9 @@ class _Runner:
             if difference is None:
                 return row
         by_eager = _compiled(function, _by_eager, self.dynamic)
-        _outcome(by_eager, tensors, self.wants_gradient)
         traced = _outcome(by_eager, tensors, self.wants_gradient)
+        if traced.error is None:
+            traced = _outcome(by_eager, tensors, self.wants_gradient)
         same = _difference(traced, expected, None, only_form)
         row |= {"kind": difference[0], "text": difference[1]}
         if same is not None and same[0] == difference[0] and self.agree(found, traced, difference[0]):

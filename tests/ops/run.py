@@ -150,7 +150,7 @@ def main() -> None:
     parser.add_argument("--shard", default="", help="K/N: the Kth of N parts")
     parser.add_argument("--sample", type=int, default=0, help="every Nth case")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
-    parser.add_argument("--limit", type=float, default=300.0, help="seconds a case may take")
+    parser.add_argument("--limit", type=float, default=900.0, help="seconds a case may take")
     parser.add_argument("--results", type=Path, help="a file of JSON lines, which is added to")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
