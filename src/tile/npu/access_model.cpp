@@ -395,7 +395,8 @@ class Cost {
     // instruction that repeats over them.
     const int64_t unit = model_.align_bytes / 4;
     const int64_t row = last % unit == 0 ? points : last;
-    const double vectors = static_cast<double>(points / row) *
+    const int64_t rows = points / row;
+    const double vectors = static_cast<double>(rows) *
                            std::ceil(static_cast<double>(row) * 4 / static_cast<double>(model_.vector_bytes));
     spent_.vector_us += times * operations * (model_.instruction_us + vectors * model_.vector_us);
     spent_.other_us += times * (model_.round_us + operations * model_.barrier_us);
