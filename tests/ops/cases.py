@@ -5,8 +5,8 @@
 
 A sample of an operator becomes a function of its tensors; all else is part of the function. AOTAutograd traces it
 and hands its graphs to the compiler, as torch.compile does after Dynamo. What comes back is compared with eager:
-values, dtype, shape, strides, which results share memory with which inputs, what became of the inputs, the
-generator's state, and the kind of exception where eager raises one.
+values, dtype, shape, strides, which results share memory with which inputs, what became of the inputs,
+and the kind of exception where eager raises one.
 
 A difference that the same trace shows with eager kernels (aot_eager) is not the compiler's: it is listed apart.
 """
@@ -81,7 +81,6 @@ class Outcome:
     results: list[Any]
     inputs: list[torch.Tensor]
     gradients: list[torch.Tensor | None]
-    random_state: torch.Tensor
 
 
 def _with_own_memory(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -101,13 +100,9 @@ def _with_own_memory(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
     return out
 
 
-def _differentiable(results: list[Any]) -> list[torch.Tensor]:
-    return [r for r in results if isinstance(r, torch.Tensor) and r.requires_grad]
-
-
 def _gradients(results: list[Any], inputs: list[torch.Tensor]) -> list[torch.Tensor | None]:
     wanted = [t for t in inputs if t.requires_grad]
-    outputs = _differentiable(results)
+    outputs = [r for r in results if isinstance(r, torch.Tensor) and r.requires_grad]
     if not wanted or not outputs:
         return []
     generator = torch.Generator().manual_seed(SEED)
@@ -126,8 +121,8 @@ def _outcome(
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:  # noqa: BLE001: eager's exceptions are part of what is compared
-        return Outcome(error, [], inputs, [], torch.get_rng_state())
-    return Outcome(None, results, inputs, gradients, torch.get_rng_state())
+        return Outcome(error, [], inputs, [])
+    return Outcome(None, results, inputs, gradients)
 
 
 def _compiled(function: Callable[..., Any], compiler: Callable[[str], Any], dynamic: bool) -> Callable[..., Any]:
@@ -367,7 +362,7 @@ class _Runner:
         return row
 
 
-def run_case(case: Case, only: int | None = None) -> dict[str, Any]:
+def run_case(case: Case) -> dict[str, Any]:
     """Samples that differ are in "failures"; those that aot_eager shows too in "aot_eager"."""
     begin = time.monotonic()
     out: dict[str, Any] = {"case": case.name, "samples": 0, "refused": 0, "eager": {}, "random": 0,
@@ -380,8 +375,6 @@ def run_case(case: Case, only: int | None = None) -> dict[str, Any]:
         except Exception as error:  # noqa: BLE001: the suite itself can't make samples of this kind
             return out | {"no_samples": _error_text(error)}
         for number, sample in enumerate(samples):
-            if only is not None and number != only:
-                continue
             row = runner.run_sample(sample)
             out["samples"] += 1
             if row.get("eager_refuses"):
