@@ -1,6 +1,7 @@
 #include "driver/store.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -105,10 +106,26 @@ std::vector<Entry> entries_below(const fs::path& root) {
   return entries;
 }
 
+// What the entries take together, as all processes that put some have counted; nothing where none has.
+std::optional<int64_t> read_total(const File& file) {
+  int64_t total = 0;
+  if (::pread(file.get(), &total, sizeof total, 0) != sizeof total || total < 0) return std::nullopt;
+  return total;
+}
+
+void write_total(const File& file, int64_t total) {
+  if (::pwrite(file.get(), &total, sizeof total, 0) == sizeof total) return;
+  // Nothing is better than a wrong total: it makes the next process measure.
+  [[maybe_unused]] const int result = ::ftruncate(file.get(), 0);
+}
+
+// Trimming leaves room, so that the next entry does not make it necessary again.
+int64_t trimmed_bytes(int64_t limit_bytes) { return limit_bytes - limit_bytes / 16; }
+
 }  // namespace
 
 Store::Store(std::string directory, int64_t limit_bytes)
-    : directory_(std::move(directory)), limit_bytes_(limit_bytes), unmeasured_bytes_(limit_bytes) {}
+    : directory_(std::move(directory)), limit_bytes_(limit_bytes) {}
 
 std::string Store::path_of(std::string_view kind, Hash128 key) const {
   const std::string hex = key.hex();
@@ -158,26 +175,41 @@ Status Store::put(std::string_view kind, Hash128 key, std::string_view payload) 
     ::unlink(temporary.c_str());
     return problem;
   }
-  const auto bytes = static_cast<int64_t>(payload.size() + sizeof(Header));
-  if (unmeasured_bytes_.fetch_add(bytes) + bytes > limit_bytes_ / 16) trim();
+  account(static_cast<int64_t>(payload.size() + sizeof(Header)));
   return {};
 }
 
-void Store::trim() const {
-  unmeasured_bytes_.store(0);
+void Store::account(int64_t bytes) const {
+  const File file(::open((directory_ + "/" + std::string(kLayout) + ".size").c_str(),
+                         O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!file || ::flock(file.get(), LOCK_EX) != 0) return;
+  const std::optional<int64_t> known = read_total(file);
+  if (known && *known + bytes <= limit_bytes_) {
+    write_total(file, *known + bytes);
+    return;
+  }
+  // Walking the directory takes a while: the others count on from a total that is not above the limit.
+  write_total(file, trimmed_bytes(limit_bytes_));
+  ::flock(file.get(), LOCK_UN);
+  const int64_t total = trim();
+  if (::flock(file.get(), LOCK_EX) == 0) write_total(file, total);
+}
+
+int64_t Store::trim() const {
   std::vector<Entry> entries = entries_below(fs::path(directory_) / kLayout);
   int64_t total = 0;
   for (const Entry& entry : entries) total += entry.bytes;
-  if (total <= limit_bytes_) return;
+  if (total <= limit_bytes_) return total;
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return std::tie(a.used, a.path) < std::tie(b.used, b.path);
   });
   for (const Entry& entry : entries) {
-    if (total <= limit_bytes_) break;
+    if (total <= trimmed_bytes(limit_bytes_)) break;
     std::error_code ignored;
     fs::remove(entry.path, ignored);
     total -= entry.bytes;
   }
+  return total;
 }
 
 Store::Stats Store::stats() const {

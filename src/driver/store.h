@@ -8,13 +8,12 @@
 // written to a temporary file and renamed, so readers see a whole entry or none. An entry that is truncated,
 // has a flipped bit or is anything else than what was put is dropped and counts as missing. Getting an entry
 // marks it as used; when the files together exceed the limit, those that were not used for longest are
-// removed.
+// removed. What they take together stands in v1.size, so that no process has to look at all of them to know.
 //
 // The hash protects from damage, not from malice: whoever may write to the directory chooses the code that
 // runs, so it is made with access for its owner only.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -44,12 +43,13 @@ class Store {
 
  private:
   std::string path_of(std::string_view kind, Hash128 key) const;
-  void trim() const;
+  // Adds to the total that all processes count, and trims where it exceeds the limit.
+  void account(int64_t bytes) const;
+  // Removes entries if they exceed the limit; gives the bytes of those that are left.
+  int64_t trim() const;
 
   std::string directory_;
   int64_t limit_bytes_;
-  // Bytes put since the directory was last measured: it is measured again only when that may matter.
-  mutable std::atomic<int64_t> unmeasured_bytes_;
 };
 
 }  // namespace jumar::driver

@@ -17,7 +17,7 @@ import functools
 import time
 import traceback
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable
 
 import torch
@@ -29,8 +29,13 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils import _pytree as pytree
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int32", "int64", "bool")
-# static and dynamic run the operator, inplace its in-place form, gradient its backward pass too.
-MODES = ("static", "dynamic", "inplace", "gradient")
+# static and dynamic run the operator, inplace its in-place form, gradient its backward pass too; errors runs what the
+# suite says must raise, which has no type of its own.
+MODES = ("static", "dynamic", "inplace", "gradient", "errors")
+# Who captures and compiles: AOTAutograd and the compiler, Dynamo before them, or Dynamo and the default backend.
+ROUTES = ("aot", "torch.compile", "inductor")
+# One case in this many runs through torch.compile as well.
+COMPILED_SHARE = 100
 SEED = 1234
 
 # What eager leaves unset: only shape, strides and dtype mean something.
@@ -43,10 +48,13 @@ class Case:
     variant: str
     dtype: str
     mode: str
+    route: str = "aot"
+    limit: int | None = None  # of samples: the first ones
 
     @property
     def name(self) -> str:
-        return " ".join([self.op + (f".{self.variant}" if self.variant else ""), self.dtype, self.mode])
+        words = [self.op + (f".{self.variant}" if self.variant else ""), self.dtype, self.mode]
+        return " ".join(words + ([f"by {self.route}"] if self.route != "aot" else []))
 
 
 @functools.cache
@@ -57,7 +65,8 @@ def operators() -> dict[tuple[str, str], Any]:
 
 
 def all_cases() -> list[Case]:
-    """Every operator with every dtype that eager supports on the CPU, in a fixed order."""
+    """Every operator with every dtype that eager supports on the CPU, in a fixed order; then the share that runs through
+    torch.compile."""
     cases = []
     for (name, variant), op in operators().items():
         for dtype in DTYPES:
@@ -69,8 +78,11 @@ def all_cases() -> list[Case]:
                     continue
                 if mode == "gradient" and not (dtype == "float32" and op.supports_autograd):
                     continue
-                cases.append(Case(name, variant, dtype, mode))
-    return cases
+                if mode != "errors":
+                    cases.append(Case(name, variant, dtype, mode))
+        if op.error_inputs_func is not None:
+            cases.append(Case(name, variant, "any", "errors"))
+    return cases + [replace(c, route="torch.compile") for c in cases[::COMPILED_SHARE]]
 
 
 @dataclass
@@ -145,6 +157,11 @@ def _compiled(function: Callable[..., Any], compiler: Callable[[str], Any], dyna
             return run(*inputs)
 
     return traced
+
+
+def _by_dynamo(function: Callable[..., Any], backend: str, dynamic: bool) -> Callable[..., Any]:
+    torch._dynamo.reset()
+    return torch.compile(function, backend=backend, dynamic=dynamic)
 
 
 def _by_jumar(reports: list[dict[str, Any]]) -> Callable[[str], Any]:
@@ -286,8 +303,22 @@ class _Runner:
 
     def samples(self) -> list[Any]:
         torch.manual_seed(SEED)
-        kind = getattr(torch, self.case.dtype)
-        return list(self.op.sample_inputs("cpu", kind, requires_grad=self.wants_gradient))
+        if self.case.mode == "errors":
+            found = [error.sample_input for error in self.op.error_inputs("cpu")]
+        else:
+            kind = getattr(torch, self.case.dtype)
+            found = list(self.op.sample_inputs("cpu", kind, requires_grad=self.wants_gradient))
+        return found[: self.case.limit]
+
+    def compiled(self, function: Callable[..., Any], reports: list[dict[str, Any]]) -> Callable[..., Any]:
+        if self.case.route == "aot":
+            return _compiled(function, _by_jumar(reports), self.dynamic)
+        return _by_dynamo(function, "jumar" if self.case.route == "torch.compile" else "inductor", self.dynamic)
+
+    def compiled_by_eager(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        if self.case.route == "aot":
+            return _compiled(function, _by_eager, self.dynamic)
+        return _by_dynamo(function, "aot_eager", self.dynamic)
 
     def function_of(self, sample: Any) -> tuple[Callable[..., Any], list[torch.Tensor]]:
         leaves, spec = pytree.tree_flatten((sample.input, sample.args, sample.kwargs))
@@ -327,7 +358,7 @@ class _Runner:
         if self.case.mode == "inplace" and expected.error is not None:
             return {"eager_refuses": True}
         reports: list[dict[str, Any]] = []
-        run = _compiled(function, _by_jumar(reports), self.dynamic)
+        run = self.compiled(function, reports)
         found = _outcome(run, tensors, self.wants_gradient)
         row: dict[str, Any] = {}
         if eager := [r["eager"] for r in reports if "eager" in r]:
@@ -347,7 +378,7 @@ class _Runner:
             difference = _difference(found, expected, exact, only_form)
             if difference is None:
                 return row
-        by_eager = _compiled(function, _by_eager, self.dynamic)
+        by_eager = self.compiled_by_eager(function)
         traced = _outcome(by_eager, tensors, self.wants_gradient)
         if traced.error is None:
             traced = _outcome(by_eager, tensors, self.wants_gradient)

@@ -4,6 +4,8 @@
     python tests/ops/run.py --only 'softmax*' --dtypes float32   some of them
     python tests/ops/run.py --shard 1/4 --results ops.1.jsonl    a quarter of them
     python tests/ops/run.py --sample 60                          every 60th case: what CI runs
+    python tests/ops/run.py --sample 90 --samples 2 --inductor   two inputs of every 90th case, beside torch.compile's
+                                                                 default backend; both through torch.compile
 
 Cases run in worker processes, so that a crash or an endless loop is one case's failure. Each case is one line of
 JSON in the file of results. The exit code is 1 where a case fails that known_failures.txt does not list, or one that
@@ -21,6 +23,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -124,7 +127,11 @@ def chosen(arguments: argparse.Namespace) -> list[Any]:
     if arguments.shard:
         part, parts = (int(x) for x in arguments.shard.split("/"))
         cases = cases[part - 1 :: parts]
-    return cases[:: arguments.sample] if arguments.sample else cases
+    cases = cases[:: arguments.sample] if arguments.sample else cases
+    if arguments.inductor:
+        names = [replace(c, route="aot") for c in cases]
+        cases = [replace(c, route=route) for c in dict.fromkeys(names) for route in ("torch.compile", "inductor")]
+    return [replace(c, limit=arguments.samples) for c in cases]
 
 
 def summary(rows: list[dict[str, Any]]) -> str:
@@ -149,6 +156,8 @@ def main() -> None:
     parser.add_argument("--modes", default="")
     parser.add_argument("--shard", default="", help="K/N: the Kth of N parts")
     parser.add_argument("--sample", type=int, default=0, help="every Nth case")
+    parser.add_argument("--samples", type=int, help="of a case's inputs, the first N")
+    parser.add_argument("--inductor", action="store_true", help="count the default backend's as well")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--limit", type=float, default=900.0, help="seconds a case may take")
     parser.add_argument("--results", type=Path, help="a file of JSON lines, which is added to")
@@ -175,6 +184,10 @@ def main() -> None:
                   f"{first['kind']}: {first['text'][:200]}", flush=True)
         if count % 100 == 0:
             print(f"{count} of {len(left)}", file=sys.stderr, flush=True)
+    others = [row for row in rows if row["case"].endswith(" by inductor")]
+    rows = [row for row in rows if row not in others]
+    if others:
+        print(f"inductor: {summary(others)}\njumar: ", end="")
     print(summary(rows))
     unlisted = [r["case"] for r in rows if r["failures"] and r["case"] not in known]
     passing = [r["case"] for r in rows if not r["failures"] and r["case"] in known]

@@ -24,7 +24,7 @@ class StoreTest : public testing::Test {
 
   fs::path only_file() const {
     fs::path found;
-    for (const auto& entry : fs::recursive_directory_iterator(directory_)) {
+    for (const auto& entry : fs::recursive_directory_iterator(directory_ / "v1")) {
       if (!entry.is_regular_file()) continue;
       EXPECT_TRUE(found.empty()) << "more than one file";
       found = entry.path();
@@ -107,6 +107,20 @@ TEST_F(StoreTest, TheOldestUnusedEntriesGoFirst) {
   EXPECT_TRUE(store.get("graph", key(2)));
   EXPECT_TRUE(store.get("graph", key(3)));
   EXPECT_LE(store.stats().bytes, 3500);
+}
+
+TEST_F(StoreTest, ProcessesThatPutLittleKeepTheLimitTogether) {
+  const std::string payload(1000, 'x');
+  for (int k = 0; k < 20; ++k) {
+    ASSERT_TRUE(Store(directory_, 5000).put("graph", hash_of(std::to_string(k)), payload).ok());
+    EXPECT_LE(Store(directory_, 5000).stats().bytes, 5000);
+  }
+  // A total that is lost or damaged is measured again.
+  for (const std::string total : {"", "abc", "\xff\xff\xff\xff\xff\xff\xff\xff"}) {
+    write_bytes(directory_ / "v1.size", total);
+    ASSERT_TRUE(Store(directory_, 2500).put("graph", key_, payload).ok());
+    EXPECT_LE(Store(directory_, 2500).stats().bytes, 2500);
+  }
 }
 
 TEST_F(StoreTest, ClearRemovesEverything) {
