@@ -363,6 +363,7 @@ class _Runner:
         row: dict[str, Any] = {}
         if eager := [r["eager"] for r in reports if "eager" in r]:
             row["eager"] = eager[0]
+        row["calls"] = sorted({f"{c['op']}: {c['reason']}" for r in reports for c in r.get("calls", ())})
         only_form = self.op.name in _UNSET
         difference = _difference(found, expected, None, only_form)
         if difference is None:
@@ -396,7 +397,7 @@ class _Runner:
 def run_case(case: Case) -> dict[str, Any]:
     """Samples that differ are in "failures"; those that aot_eager shows too in "aot_eager"."""
     begin = time.monotonic()
-    out: dict[str, Any] = {"case": case.name, "samples": 0, "refused": 0, "eager": {}, "random": 0,
+    out: dict[str, Any] = {"case": case.name, "samples": 0, "refused": 0, "eager": {}, "calls": {}, "random": 0,
                            "failures": [], "aot_eager": []}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -412,6 +413,8 @@ def run_case(case: Case) -> dict[str, Any]:
                 out["refused"] += 1
             if "eager" in row:
                 out["eager"][row["eager"][:200]] = out["eager"].get(row["eager"][:200], 0) + 1
+            for call in row.pop("calls", ()):
+                out["calls"][call] = out["calls"].get(call, 0) + 1
             if "kind" not in row:
                 continue
             row["sample"] = number
