@@ -15,6 +15,7 @@ int State::visit(visitproc visit, void* arg) {
   Py_VISIT(error);
   Py_VISIT(compile_error);
   Py_VISIT(input_error);
+  Py_VISIT(bounds_error);
   Py_VISIT(internal_error);
   Py_VISIT(operator_call);
   return torch.visit(visit, arg);
@@ -25,6 +26,7 @@ void State::clear() {
   Py_CLEAR(error);
   Py_CLEAR(compile_error);
   Py_CLEAR(input_error);
+  Py_CLEAR(bounds_error);
   Py_CLEAR(internal_error);
   Py_CLEAR(operator_call);
   torch.clear();
@@ -288,7 +290,14 @@ bool add_exceptions(PyObject* module, State& state) {
   state.internal_error =
       new_exception(module, "InternalError", "jumar.InternalError",
                     "A bug of Jumar. Attributes: code, where, reproducer (a file, or \"\").", state.error);
-  return state.compile_error != nullptr && state.input_error != nullptr && state.internal_error != nullptr;
+  // Eager raises IndexError or RuntimeError, depending on the operator.
+  PyObject* bases = PyTuple_Pack(2, state.error, PyExc_IndexError);
+  if (bases == nullptr) return false;
+  state.bounds_error = new_exception(module, "BoundsError", "jumar.BoundsError",
+                                     "An index read from a tensor is out of bounds.", bases);
+  Py_DECREF(bases);
+  return state.compile_error != nullptr && state.input_error != nullptr && state.internal_error != nullptr &&
+         state.bounds_error != nullptr;
 }
 
 int execute(PyObject* module) {
@@ -351,7 +360,7 @@ void raise(State& state, jumar_error* error) {
       PyErr_SetString(state.input_error, jumar_error_message(error));
       break;
     case JUMAR_ERROR_INDEX:
-      PyErr_SetString(PyExc_IndexError, jumar_error_message(error));
+      PyErr_SetString(state.bounds_error, jumar_error_message(error));
       break;
     case JUMAR_ERROR_MEMORY:
       PyErr_SetString(PyExc_MemoryError, jumar_error_message(error));

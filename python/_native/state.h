@@ -17,6 +17,7 @@ struct State {
   PyObject* error = nullptr;  // jumar.Error, the base of the others
   PyObject* compile_error = nullptr;
   PyObject* input_error = nullptr;
+  PyObject* bounds_error = nullptr;
   PyObject* internal_error = nullptr;
   PyObject* operator_call = nullptr;  // jumar.calls.operator_call, looked up at the first use
 

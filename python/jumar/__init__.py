@@ -5,17 +5,17 @@
     jumar.aot_compile(torch.export.export(model, inputs), "model.jumar.pt2")     # a package, see docs/packages.md
 
 Exceptions: Error, and its kinds CompileError (a graph, an option or a file is at fault), InputError (an
-argument is not what the function was compiled for) and InternalError (a bug in Jumar; the message names a
-file that reproduces it).
+argument is not what the function was compiled for), BoundsError (an index read from a tensor is out of bounds;
+an IndexError too) and InternalError (a bug in Jumar; the message names a file that reproduces it).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["CompileError", "Error", "InputError", "InternalError", "aot_compile", "explain", "load"]
+__all__ = ["BoundsError", "CompileError", "Error", "InputError", "InternalError", "aot_compile", "explain", "load"]
 
-_EXCEPTIONS = ("CompileError", "Error", "InputError", "InternalError")
+_EXCEPTIONS = ("BoundsError", "CompileError", "Error", "InputError", "InternalError")
 
 
 def __getattr__(name: str) -> Any:

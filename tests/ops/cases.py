@@ -101,7 +101,8 @@ def _with_own_memory(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
     out = []
     for t in tensors:
         plain = t.detach()
-        if t.layout is not torch.strided or t.is_conj() or t.is_neg() or t.is_quantized or t.is_nested:
+        is_plain = t.layout is torch.strided and t.device.type == "cpu"
+        if not is_plain or t.is_conj() or t.is_neg() or t.is_quantized or t.is_nested:
             out.append(plain.clone().requires_grad_(t.requires_grad))
             continue
         storage = plain.untyped_storage()

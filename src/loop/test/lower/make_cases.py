@@ -535,6 +535,138 @@ def indexing() -> list[Case]:
             [rand(3).bfloat16(), ints(0, 3, 6), rand(6).bfloat16()],
             8e-3,
         ),
+        Case("scatter", lambda a, i, v: a.scatter(1, i, v), [x, ints(0, 4, 3, 4), rand(5, 4)]),
+        Case("scatter_twice", lambda a, i, v: a.scatter(0, i, v), [rand(3), torch.tensor([2, 0, 2, 2]), rand(4)]),
+        Case("scatter_value", lambda a, i: a.scatter(0, i, 2.5), [x, ints(0, 5, 2, 3)]),
+        Case("scatter_none", lambda a, i, v: a.scatter(0, i, v), [x, ints(0, 5, 0, 4), rand(0, 4)], symbolic=False),
+        Case("scatter_multiply", lambda a, i: a.scatter(0, i, 2.0, reduce="multiply"), [x, ints(0, 5, 4, 4)]),
+        *(
+            Case(
+                f"scatter_reduce_{fold}_{'with' if with_self else 'without'}",
+                lambda a, i, v, fold=fold, with_self=with_self: a.scatter_reduce(
+                    0, i, v, fold, include_self=with_self
+                ),
+                [rand(4, 3), ints(0, 3, 6, 3), rand(6, 3)],
+            )
+            for fold in ("sum", "prod", "mean", "amax", "amin")
+            for with_self in (True, False)
+        ),
+        Case(
+            "scatter_reduce_nan",
+            lambda a, i, v: a.scatter_reduce(0, i, v, "amax"),
+            [rand(3), ints(0, 3, 6), torch.tensor([nan, 1.0, -inf, inf, 0.0, 2.0])],
+        ),
+        Case(
+            "scatter_mean_u8",
+            lambda a, i, v: a.scatter_reduce(0, i, v, "mean", include_self=False),
+            [ints(0, 255, 3, dtype=torch.uint8), ints(0, 2, 6), ints(0, 40, 6, dtype=torch.uint8)],
+        ),
+        Case(
+            "index_reduce",
+            lambda a, i, v: aten.index_reduce.default(a, 1, i, v, "prod", include_self=False),
+            [x, ints(0, 3, 6), rand(5, 6)],
+        ),
+        Case("index_copy", lambda a, i, v: a.index_copy(1, i, v), [x, ints(0, 4, 6), rand(5, 6)]),
+        Case("index_fill", lambda a, i: a.index_fill(0, i, -1.5), [x, ints(-5, 5, 3)]),
+        Case("index_fill_tensor", lambda a, i, v: a.index_fill(1, i, v), [x, ints(0, 4, 2), rand()]),
+        Case("take", lambda a, i: a.take(i), [x, ints(-20, 20, 3, 2)]),
+        Case("put", lambda a, i, v: a.put(i, v), [x, ints(-20, 20, 9), rand(9)]),
+        Case("put_sum", lambda a, i, v: a.put(i, v, True), [x, ints(-20, 20, 9), rand(3, 3)]),
+        Case("index_put_set", lambda a, i, v: aten.index_put.default(a, [i], v), [x, ids, rand(2, 3, 4)]),
+        Case(
+            "index_put_set_two",
+            lambda a, i, j, v: aten.index_put.default(a, [i, None, j], v),
+            [rand(3, 2, 4), ints(-3, 3, 5, 1), ints(0, 4, 2), rand(5, 2, 2)],
+        ),
+        Case(
+            "index_put_cache",
+            lambda a, i, v: aten.index_put.default(a, [None, None, i], v),
+            [rand(2, 3, 6, 4), torch.tensor([4, 1]), rand(2, 3, 2, 4)],
+        ),
+        Case("index_put_none", lambda a, i: aten.index_put.default(a, [i], a[:0]), [x, ints(0, 5, 0)], symbolic=False),
+        Case(
+            "index_put_mask",
+            lambda a, m, v: aten.index_put.default(a, [None, m], v),
+            [rand(2, 3, 4), rand(3, 4) > 0, rand()],
+        ),
+        Case(
+            "index_put_mask_sum",
+            lambda a, m, v: aten.index_put.default(a, [m], v, True),
+            [rand(3, 4), rand(3) > 0, rand(1, 4)],
+        ),
+    ]
+
+
+def volumes() -> list[Case]:
+    x, flat = rand(1, 2, 5, 4, 6), rand(2, 5, 7)
+    ties = torch.tensor([[[[1.0, 1.0, nan, 0.0], [2.0, 2.0, -inf, nan]]]])
+
+    def max_backward(a: torch.Tensor) -> Any:
+        y, where = aten.max_pool3d_with_indices.default(a, [3, 2, 3], [2, 1, 2], [1, 0, 1])
+        return aten.max_pool3d_with_indices_backward.default(
+            y, a, [3, 2, 3], [2, 1, 2], [1, 0, 1], [1, 1, 1], False, where
+        )
+
+    def avg_backward(a: torch.Tensor) -> Any:
+        y = aten.avg_pool3d.default(a, [3, 2, 2], [2, 2, 1], [1, 1, 0], True, False)
+        return aten.avg_pool3d_backward.default(y, a, [3, 2, 2], [2, 2, 1], [1, 1, 0], True, False, None)
+
+    def adaptive_max_backward(a: torch.Tensor) -> Any:
+        y, where = aten.adaptive_max_pool2d.default(a, [4, 3])
+        return aten.adaptive_max_pool2d_backward.default(y, a, where)
+
+    def unpool(a: torch.Tensor) -> Any:
+        y, where = aten.max_pool2d_with_indices.default(a, [2, 2])
+        return aten.max_unpool2d.default(y, where, [5, 7])
+
+    return [
+        Case("max_pool3d", lambda a: aten.max_pool3d_with_indices.default(a, [3], [2], [1]), [x]),
+        Case(
+            "max_pool3d_dilated",
+            lambda a: aten.max_pool3d_with_indices.default(a, [2, 1, 2], [1, 2, 1], [0, 0, 1], [2, 1, 3], True),
+            [x],
+        ),
+        Case("max_pool3d_backward", max_backward, [x]),
+        Case("avg_pool3d", lambda a: aten.avg_pool3d.default(a, [3, 2, 2], [2, 2, 1], [1, 1, 0], True), [x]),
+        Case("avg_pool3d_backward", avg_backward, [x]),
+        Case("adaptive3d", lambda a: aten._adaptive_avg_pool3d.default(a, [2, 4, 5]), [x]),
+        Case(
+            "adaptive3d_backward",
+            lambda a: aten._adaptive_avg_pool3d_backward.default(aten._adaptive_avg_pool3d.default(a, [2, 4, 5]), a),
+            [x],
+        ),
+        Case("adaptive_max", lambda a: aten.adaptive_max_pool2d.default(a, [4, 3]), [flat]),
+        Case("adaptive_max_ties", lambda a: aten.adaptive_max_pool2d.default(a, [1, 3]), [ties], symbolic=False),
+        Case("adaptive_max3d", lambda a: aten.adaptive_max_pool3d.default(a, [2, 2, 4]), [x]),
+        Case("adaptive_max_backward", adaptive_max_backward, [flat]),
+        Case("unpool", unpool, [flat], symbolic=False),
+    ]
+
+
+def patches() -> list[Case]:
+    x = rand(2, 3, 6, 5)
+    return [
+        Case("im2col", lambda a: aten.im2col.default(a, [3, 2], [1, 2], [1, 0], [2, 1]), [x]),
+        Case(
+            "col2im",
+            lambda a: aten.col2im.default(
+                aten.im2col.default(a, [3, 2], [1, 2], [1, 0], [2, 1]), [6, 5], [3, 2], [1, 2], [1, 0], [2, 1]
+            ),
+            [x],
+            symbolic=False,
+        ),
+        Case(
+            "unfold_backward",
+            lambda a: aten.unfold_backward.default(a.unfold(1, 3, 2), [4, 8], 1, 3, 2),
+            [rand(4, 8)],
+            symbolic=False,
+        ),
+        Case(
+            "unfold_backward_gaps",
+            lambda a: aten.unfold_backward.default(a.unfold(0, 2, 3), [9], 0, 2, 3),
+            [rand(9)],
+            symbolic=False,
+        ),
     ]
 
 
@@ -568,6 +700,12 @@ def pools() -> list[Case]:
             [torch.full((1, 1, 2, 2), -inf)],
             symbolic=False,
         ),
+        Case(
+            "max_pool_nan",
+            lambda a: aten.max_pool2d_with_indices.default(a, [2, 2], [1, 1], [1, 1]),
+            [torch.tensor([[[[nan, 1.0, 1.0], [nan, 1.0, nan]]]])],
+            symbolic=False,
+        ),
         Case("max_pool_backward", max_backward, [x]),
         Case("avg_pool", lambda a: aten.avg_pool2d.default(a, [2, 3]), [x]),
         Case("avg_pool_pads", lambda a: aten.avg_pool2d.default(a, [3, 3], [2, 2], [1, 1], True, True), [x]),
@@ -588,6 +726,8 @@ def pools() -> list[Case]:
             ),
             [x],
         ),
+        *volumes(),
+        *patches(),
         Case("nearest", lambda a: aten.upsample_nearest2d.default(a, [12, 14]), [x]),
         Case("nearest_odd", lambda a: aten.upsample_nearest2d.default(a, [9, 5]), [x]),
         Case("bilinear", lambda a: aten.upsample_bilinear2d.default(a, [9, 12], False), [x], 5e-6),
