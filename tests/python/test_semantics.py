@@ -181,7 +181,8 @@ def test_what_nan_does(dtype):
 
     def folds(x):
         return (x.argmax(), x.argmin(), x.argmax(1), x.argmin(0), x.max(1)[1], x.min(0)[1], x.any(), x.all(1), x.isnan().sum(1),
-                x.sort(1)[1], torch.argsort(x, dim=0, stable=True), x.median(1)[1], x.mode(1)[0].abs(), torch.count_nonzero(x, 1))
+                x.sort(1)[1], torch.argsort(x, dim=0, stable=True), x.median(1)[1], x.mode(1)[0].abs(), torch.count_nonzero(x, 1),
+                F.max_pool2d(x[None], 3, 1, 1, return_indices=True)[1], F.max_pool2d(x[None], 2, return_indices=True)[1])
 
     same_bits(folds, rows)
 

@@ -118,6 +118,8 @@ Refusal lower_max_pool(Op& op) {
         if (!with_place) return folds;
         size_t n = from.size();
         Val place = b.index(b.cx().add(b.cx().mul(from[n - 2], x.size(n - 1)), from[n - 1]));
+        // Of several NaN eager takes the last, of other equals the first: places of NaN count downwards from -1.
+        place = select(isnan(value), -1.0 - place, place);
         // A pad is never the place, not even among elements that are all -inf.
         if (!inside.is_const(1))
           place = select(b.predicate(inside), place, b.integer(DType::kI64, INT64_MAX));
@@ -126,7 +128,9 @@ Refusal lower_max_pool(Op& op) {
       },
       [&](Body& b, const Index& index, const std::vector<Val>& folds) {
         b.store(out, index, folds[0]);
-        if (with_place) b.store(op.result(1), index, folds[1]);
+        if (!with_place) return;
+        Val place = folds[1];
+        b.store(op.result(1), index, select(place < 0.0, -1.0 - place, place));
       });
   return {};
 }
