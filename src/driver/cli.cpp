@@ -12,6 +12,7 @@
 #include "driver/golden.h"
 #include "driver/inspect_command.h"
 #include "driver/opt.h"
+#include "driver/reduce_cli.h"
 #include "driver/run_command.h"
 #include "driver/sim_command.h"
 #include "driver/stages.h"
@@ -269,6 +270,13 @@ int toolchain_command(const ToolchainCli& toolchain, const Options& base) {
   return outcome->is_ok ? 0 : kFailed;
 }
 
+int reduce_command(const ReduceCli& reduce, const Options& base) {
+  const Result<std::string> text = reduce.run(base);
+  if (!text.ok()) return report(text.error());
+  print(stdout, *text);
+  return 0;
+}
+
 int cache_command(bool clear, const Options& options) {
   const std::string& directory = options.resolved_cache_dir();
   if (directory.empty())
@@ -335,6 +343,7 @@ int run(int argc, char** argv) {
   CLI::App& targets_app = *app.add_subcommand("targets", "list the devices that kernels can be made for");
   targets_app.add_option("target", target_name, "print all about this one: a name, or a path to a file");
   const ToolchainCli toolchain(app);
+  const ReduceCli reduce(app);
   CLI::App& options_app = *app.add_subcommand("options", "list the options with their values here");
   CLI::App& cache_app = *app.add_subcommand("cache", "look after the cache on disk");
   cache_app.require_subcommand(1);
@@ -354,6 +363,7 @@ int run(int argc, char** argv) {
   const Result<Options> base = Options::from_environment(process_environment());
   if (!base.ok()) return report(base.error());
   if (toolchain.is_wanted()) return toolchain_command(toolchain, *base);
+  if (reduce.is_wanted()) return reduce_command(reduce, *base);
   if (inspect_app) return inspect_command(inspect_arguments, *base);
   if (opt_app) return opt_command(opt_arguments, *base);
   if (compile_app) return report(compile_command(compile_arguments, *base));

@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::array<std::string_view, 10> kLevels = {"graph", "loop", "fused", "tiled", "llvm",
                                                       "asm",   "plan", "cpp",   "ttir",  "triton"};
-constexpr std::string_view kOptionMark = "# OPTION: ";
 
 Result<Level> level_of(std::string_view text, const std::string& file) {
   if (plan::is_binary(plan::bytes_of(text))) return Level::kPlan;

@@ -45,6 +45,7 @@ Result<std::string> opt(const OptRequest& request, graph::Graph graph, const Opt
                         Report& report);
 
 // Options that a reproducer's comments hold ("# OPTION: cpu=x86-64-v3"), as option text.
+inline constexpr std::string_view kOptionMark = "# OPTION: ";
 std::string options_in_comments(std::string_view text);
 
 }  // namespace jumar::driver

@@ -30,6 +30,8 @@ sym::Facts stage_facts(const loop::Program& program, const loop::Nest& nest, uin
 }
 
 std::optional<Strided> strided(sym::Context& cx, Expr address, std::span<const loop::Axis> axes) {
+  // A value that was read from memory differs from point to point, and one of another nest is another value.
+  if (sym::mentions_kind(address, sym::SymbolKind::kValue)) return std::nullopt;
   Strided access;
   access.rest = address;
   for (const loop::Axis& axis : axes) {

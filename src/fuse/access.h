@@ -27,7 +27,7 @@ sym::Facts at_points(sym::Facts facts, std::span<const loop::Axis> axes);
 // At points of a stage.
 sym::Facts stage_facts(const loop::Program& program, const loop::Nest& nest, uint32_t stage);
 
-// address == sum of coefficient * axis + rest, where rest mentions none of the axes.
+// address == sum of coefficient * axis + rest, where rest is the same at all points of the axes.
 struct Strided {
   struct Term {
     loop::Axis axis;

@@ -1,7 +1,6 @@
 #include "fuse/dependence.h"
 
 #include <algorithm>
-#include <map>
 
 #include "loop/accesses.h"
 #include "loop/effects.h"
@@ -99,43 +98,48 @@ Dependence::Dependence(loop::Program& program)
   for (uint32_t k = 0; k < groups.size(); ++k) add_edges(k);
 
   // Edges that don't come from buffers: unbacked symbols, host numbers, ordered calls, checks.
-  std::map<std::string, uint32_t> symbol_definers;
-  std::map<uint32_t, uint32_t> number_definers;
   std::optional<uint32_t> last_ordered;
   std::optional<uint32_t> last_check;
   for (uint32_t k = 0; k < groups.size(); ++k) {
     Group& group = groups[GroupId(k)];
     if (last_check) add_edge(*last_check, k);
     if (std::holds_alternative<loop::Check>(group.item)) last_check = k;
-    for (const std::string& name : unbacked_of(program_, group))
-      if (auto it = symbol_definers.find(name); it != symbol_definers.end()) add_edge(it->second, k);
-    auto number_used = [&](loop::NumberId number) {
-      if (auto it = number_definers.find(number.index()); it != number_definers.end())
-        add_edge(it->second, k);
-    };
-    auto args = [&](const loop::ArgList& list) {
-      for (const loop::Arg& arg : list)
-        ir::for_each_ref(arg, [&](auto ref) {
-          if constexpr (std::is_same_v<decltype(ref), loop::NumberId>) number_used(ref);
-        });
-    };
-    if (const loop::Kernel* kernel = group.kernel()) {
-      for (const loop::Nest& nest : kernel->nests)
-        for (const loop::Stage& stage : nest.stages)
-          for (const loop::Stage::Line& line : stage.body)
-            if (line.inst.kind == loop::InstKind::kParam) number_used(line.inst.number);
-    } else if (const auto* call = std::get_if<loop::Call>(&group.item)) {
-      args(call->args);
-      for (sym::Expr symbol : call->defines) symbol_definers[symbol.symbol_name()] = k;
+    add_number_edges(k);
+    if (const auto* call = std::get_if<loop::Call>(&group.item)) {
+      for (sym::Expr symbol : call->defines) symbol_definers_[symbol.symbol_name()] = k;
       if (loop::is_ordered_call(call->op)) {
         if (last_ordered) add_edge(*last_ordered, k);
         last_ordered = k;
       }
     } else if (const auto* host = std::get_if<loop::HostOp>(&group.item)) {
-      args(host->args);
-      number_definers[host->result.index()] = k;
+      number_definers_[host->result.index()] = k;
     }
   }
+}
+
+// From what defines the unbacked symbols and the host numbers that a group mentions.
+void Dependence::add_number_edges(uint32_t index) {
+  const Group& group = groups[GroupId(index)];
+  for (const std::string& name : unbacked_of(program_, group))
+    if (auto it = symbol_definers_.find(name); it != symbol_definers_.end()) add_edge(it->second, index);
+  auto use = [&](loop::NumberId number) {
+    if (auto it = number_definers_.find(number.index()); it != number_definers_.end())
+      add_edge(it->second, index);
+  };
+  auto args = [&](const loop::ArgList& list) {
+    for (const loop::Arg& arg : list)
+      ir::for_each_ref(arg, [&](auto ref) {
+        if constexpr (std::is_same_v<decltype(ref), loop::NumberId>) use(ref);
+      });
+  };
+  if (const loop::Kernel* kernel = group.kernel()) {
+    for (const loop::Nest& nest : kernel->nests)
+      for (const loop::Stage& stage : nest.stages)
+        for (const loop::Stage::Line& line : stage.body)
+          if (line.inst.kind == loop::InstKind::kParam) use(line.inst.number);
+  }
+  if (const auto* call = std::get_if<loop::Call>(&group.item)) args(call->args);
+  if (const auto* host = std::get_if<loop::HostOp>(&group.item)) args(host->args);
 }
 
 void Dependence::add_edges(uint32_t index) {
@@ -241,6 +245,7 @@ void Dependence::refresh(GroupId id) {
   for (BufferId buffer : group.reads) readers_[buffer.index()].insert(id.index());
   // Edges of accesses that are gone stay: they are only stricter than need be, and never contradict.
   add_edges(id.index());
+  add_number_edges(id.index());
 }
 
 void Dependence::remove(GroupId id) {

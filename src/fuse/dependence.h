@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -60,6 +61,7 @@ class Dependence {
  private:
   void collect_accesses(Group& group) const;
   void add_edges(uint32_t index);
+  void add_number_edges(uint32_t index);
   void add_edge(uint32_t from, uint32_t to);
   bool reaches_indirectly(uint32_t from, uint32_t to) const;
 
@@ -68,6 +70,8 @@ class Dependence {
   std::set<loop::BufferId> written_in_parts_;
   std::vector<std::vector<uint32_t>> writers_;  // by buffer: group indexes in program order
   std::vector<std::set<uint32_t>> readers_;     // by buffer
+  std::map<std::string, uint32_t> symbol_definers_;
+  std::map<uint32_t, uint32_t> number_definers_;  // by number
 };
 
 }  // namespace jumar::fuse

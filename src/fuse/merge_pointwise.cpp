@@ -1,4 +1,6 @@
 // A pointwise producer moves into the consumer's stage.
+#include <algorithm>
+
 #include "fuse/merge_common.h"
 #include "fuse/merge_ways.h"
 
@@ -65,7 +67,9 @@ class PointwiseMerge {
     if (!sym::proves_eq(cx_, here, there, context_.program.facts()))
       return "the consumer runs over other points";
     std::optional<Strided> access = strided(cx_, first.address, axes);
-    if (!access || !sort_mixed_radix(cx_, *access, facts))
+    const auto moving = std::count_if(axes.begin(), axes.end(),
+                                      [](const loop::Axis& axis) { return !axis.extent.is_const(1); });
+    if (!access || std::ssize(access->terms) != moving || !sort_mixed_radix(cx_, *access, facts))
       return "the consumer loads an element at several points";
     axes_ = std::move(map.axes);
     return other_loads_fit(facts);

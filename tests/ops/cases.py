@@ -21,11 +21,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Callable
 
 import torch
-from torch._functorch.aot_autograd import aot_function, make_boxed_func
-from torch._functorch.partitioners import min_cut_rematerialization_partition
-from torch._guards import TracingContext, tracing
-from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from aot import (
+    SEED,
+    Outcome,
+    by_eager,
+    by_jumar,
+    compiled,
+    effective_strides,
+    error_text,
+    outcome,
+    rows_of,
+    sharing,
+)
 from torch.utils import _pytree as pytree
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int32", "int64", "bool")
@@ -36,7 +43,6 @@ MODES = ("static", "dynamic", "inplace", "gradient", "errors")
 ROUTES = ("aot", "torch.compile", "inductor")
 # One case in this many runs through torch.compile as well.
 COMPILED_SHARE = 100
-SEED = 1234
 
 # What eager leaves unset: only shape, strides and dtype mean something.
 _UNSET = ("empty", "new_empty", "empty_like", "empty_permuted", "empty_strided", "new_empty_strided")
@@ -85,119 +91,12 @@ def all_cases() -> list[Case]:
     return cases + [replace(c, route="torch.compile") for c in cases[::COMPILED_SHARE]]
 
 
-@dataclass
-class Outcome:
-    """What a call left behind."""
-
-    error: BaseException | None
-    results: list[Any]
-    inputs: list[torch.Tensor]
-    gradients: list[torch.Tensor | None]
-
-
-def _with_own_memory(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-    """Copies with the same strides and offsets; tensors that share memory go on sharing it."""
-    storages: dict[int, torch.UntypedStorage] = {}
-    out = []
-    for t in tensors:
-        plain = t.detach()
-        is_plain = t.layout is torch.strided and t.device.type == "cpu"
-        if not is_plain or t.is_conj() or t.is_neg() or t.is_quantized or t.is_nested:
-            out.append(plain.clone().requires_grad_(t.requires_grad))
-            continue
-        storage = plain.untyped_storage()
-        copy = storages.setdefault(storage._cdata, storage.clone())
-        own = torch.empty(0, dtype=t.dtype)
-        own.set_(copy, t.storage_offset(), t.shape, t.stride())
-        out.append(own.requires_grad_(t.requires_grad))
-    return out
-
-
-def _gradients(results: list[Any], inputs: list[torch.Tensor]) -> list[torch.Tensor | None]:
-    wanted = [t for t in inputs if t.requires_grad]
-    outputs = [r for r in results if isinstance(r, torch.Tensor) and r.requires_grad]
-    if not wanted or not outputs:
-        return []
-    generator = torch.Generator().manual_seed(SEED)
-    seeds = [torch.randn(r.shape, generator=generator, dtype=torch.float32).to(r.dtype) for r in outputs]
-    return list(torch.autograd.grad(outputs, wanted, seeds, allow_unused=True))
-
-
-def _outcome(
-    function: Callable[..., Any], tensors: list[torch.Tensor], wants_gradient: bool, seed: int = SEED
-) -> Outcome:
-    inputs = _with_own_memory(tensors)
-    torch.manual_seed(seed)
-    try:
-        results = pytree.tree_leaves(function(*inputs))
-        gradients = _gradients(results, inputs) if wants_gradient else []
-    except (KeyboardInterrupt, MemoryError):
-        raise
-    except BaseException as error:  # noqa: BLE001: eager's exceptions are part of what is compared
-        return Outcome(error, [], inputs, [])
-    return Outcome(None, results, inputs, gradients)
-
-
-def _compiled(function: Callable[..., Any], compiler: Callable[[str], Any], dynamic: bool) -> Callable[..., Any]:
-    run = aot_function(
-        function,
-        fw_compiler=compiler("forward"),
-        bw_compiler=compiler("backward"),
-        inference_compiler=compiler("inference"),
-        partition_fn=min_cut_rematerialization_partition,
-        decompositions={},
-        keep_inference_input_mutations=False,
-        dynamic=dynamic,
-    )
-    # What Dynamo sets for its backends.
-    mode = FakeTensorMode(shape_env=ShapeEnv() if dynamic else None)
-    context = TracingContext(mode)
-
-    def traced(*inputs: torch.Tensor) -> Any:
-        with tracing(context):
-            return run(*inputs)
-
-    return traced
-
-
 def _by_dynamo(function: Callable[..., Any], backend: str, dynamic: bool) -> Callable[..., Any]:
     torch._dynamo.reset()
     return torch.compile(function, backend=backend, dynamic=dynamic)
 
 
-def _by_jumar(reports: list[dict[str, Any]]) -> Callable[[str], Any]:
-    from jumar.backend import compile_graph
-
-    def compiler(kind: str) -> Any:
-        return lambda graph, inputs: compile_graph(graph, inputs, kind, {}, reports.append)
-
-    return compiler
-
-
-def _by_eager(kind: str) -> Any:
-    return lambda graph, inputs: make_boxed_func(graph.forward)
-
-
 # Comparing.
-
-
-def _storage(t: torch.Tensor) -> int | None:
-    try:
-        return t.untyped_storage()._cdata
-    except (RuntimeError, NotImplementedError):
-        return None
-
-
-def _sharing(outcome: Outcome) -> list[tuple[int, int]]:
-    """Pairs of a result and an input, or an earlier result, in the same memory."""
-    tensors = [t for t in outcome.inputs + outcome.results if isinstance(t, torch.Tensor)]
-    keys = [_storage(t) if t.numel() else None for t in tensors]
-    first = len(outcome.inputs)
-    return [(a, b) for b in range(first, len(keys)) for a in range(b) if keys[a] is not None and keys[a] == keys[b]]
-
-
-def _effective_strides(t: torch.Tensor) -> list[int]:
-    return [s for s, n in zip(t.stride(), t.shape) if n != 1]
 
 
 def _values_differ(found: torch.Tensor, expected: torch.Tensor, exact: torch.Tensor | None) -> str:
@@ -235,7 +134,7 @@ def _compare_tensors(found: Any, expected: Any, exact: Any, only_form: bool) -> 
     if found.layout != expected.layout or found.device != expected.device:
         return "kind", f"{found.layout} on {found.device} for {expected.layout} on {expected.device}"
     if expected.layout is torch.strided and expected.numel() > 0:
-        if _effective_strides(found) != _effective_strides(expected):
+        if effective_strides(found) != effective_strides(expected):
             return "strides", f"{found.stride()} for {expected.stride()} of {tuple(expected.shape)}"
     if only_form:
         return None
@@ -244,27 +143,21 @@ def _compare_tensors(found: Any, expected: Any, exact: Any, only_form: bool) -> 
     return ("values", text) if text else None
 
 
-def _rows(outcome: Outcome) -> list[tuple[str, Any]]:
-    rows = [(f"result {k}", r) for k, r in enumerate(outcome.results)]
-    rows += [(f"input {k} after the call", t) for k, t in enumerate(outcome.inputs)]
-    return rows + [(f"gradient {k}", g) for k, g in enumerate(outcome.gradients)]
-
-
 def _difference(found: Outcome, expected: Outcome, exact: Outcome | None, only_form: bool) -> tuple[str, str] | None:
     """The kind of the first difference and a text; None where there is none."""
     if expected.error is not None:
         if found.error is None:
             return "no exception", f"eager raises {type(expected.error).__name__}: {str(expected.error)[:200]}"
         if not isinstance(found.error, type(expected.error)):
-            return "exception type", f"{_error_text(found.error)} for {_error_text(expected.error)}"
+            return "exception type", f"{error_text(found.error)} for {error_text(expected.error)}"
         return None
     if found.error is not None:
-        return "exception", _error_text(found.error)
+        return "exception", error_text(found.error)
     if len(found.results) != len(expected.results) or len(found.gradients) != len(expected.gradients):
         return "kind", f"{len(found.results)} results for {len(expected.results)}"
     has_exact = exact is not None and exact.error is None
-    exact_rows = _rows(exact) if has_exact else []
-    for k, ((name, a), (_, b)) in enumerate(zip(_rows(found), _rows(expected), strict=True)):
+    exact_rows = rows_of(exact) if has_exact else []
+    for k, ((name, a), (_, b)) in enumerate(zip(rows_of(found), rows_of(expected), strict=True)):
         c = exact_rows[k][1] if has_exact and k < len(exact_rows) else None
         is_gradient = name.startswith("gradient")
         difference = _compare_tensors(a, b, c, only_form)
@@ -272,17 +165,12 @@ def _difference(found: Outcome, expected: Outcome, exact: Outcome | None, only_f
             continue  # autograd promises none
         if difference:
             return difference[0], f"{name}: {difference[1]}"
-    if _sharing(found) != _sharing(expected):
-        return "aliases", f"{_sharing(found)} for {_sharing(expected)}"
+    if sharing(found) != sharing(expected):
+        return "aliases", f"{sharing(found)} for {sharing(expected)}"
     for k, (a, b) in enumerate(zip(found.results, expected.results, strict=True)):
         if isinstance(b, torch.Tensor) and a.requires_grad != b.requires_grad:
             return "requires_grad", f"result {k}: {a.requires_grad}"
     return None
-
-
-def _error_text(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {' '.join(lines[:2])[:300]}"
 
 
 # Running.
@@ -313,12 +201,12 @@ class _Runner:
 
     def compiled(self, function: Callable[..., Any], reports: list[dict[str, Any]]) -> Callable[..., Any]:
         if self.case.route == "aot":
-            return _compiled(function, _by_jumar(reports), self.dynamic)
+            return compiled(function, by_jumar(reports), self.dynamic)
         return _by_dynamo(function, "jumar" if self.case.route == "torch.compile" else "inductor", self.dynamic)
 
     def compiled_by_eager(self, function: Callable[..., Any]) -> Callable[..., Any]:
         if self.case.route == "aot":
-            return _compiled(function, _by_eager, self.dynamic)
+            return compiled(function, by_eager, self.dynamic)
         return _by_dynamo(function, "aot_eager", self.dynamic)
 
     def function_of(self, sample: Any) -> tuple[Callable[..., Any], list[torch.Tensor]]:
@@ -335,7 +223,7 @@ class _Runner:
         return function, [leaves[k] for k in places]
 
     def is_random(self, function: Callable[..., Any], tensors: list[torch.Tensor], expected: Outcome) -> bool:
-        other = _outcome(function, tensors, self.wants_gradient, SEED + 1)
+        other = outcome(function, tensors, self.wants_gradient, SEED + 1)
         return _difference(other, expected, None, False) is not None
 
     def agree(self, found: Outcome, traced: Outcome, kind: str) -> bool:
@@ -344,7 +232,7 @@ class _Runner:
         if kind != "values":
             return True
         rough = {"rtol": 2e-2, "atol": 2e-2} if self.case.dtype in ("float16", "bfloat16") else {}
-        for (_, a), (_, b) in zip(_rows(found), _rows(traced), strict=True):
+        for (_, a), (_, b) in zip(rows_of(found), rows_of(traced), strict=True):
             if isinstance(b, torch.Tensor):
                 try:
                     torch.testing.assert_close(a, b, equal_nan=True, check_stride=False, **rough)
@@ -355,12 +243,12 @@ class _Runner:
     def run_sample(self, sample: Any) -> dict[str, Any]:
         """What is to be said of a sample; empty where all is well."""
         function, tensors = self.function_of(sample)
-        expected = _outcome(function, tensors, self.wants_gradient)
+        expected = outcome(function, tensors, self.wants_gradient)
         if self.case.mode == "inplace" and expected.error is not None:
             return {"eager_refuses": True}
         reports: list[dict[str, Any]] = []
         run = self.compiled(function, reports)
-        found = _outcome(run, tensors, self.wants_gradient)
+        found = outcome(run, tensors, self.wants_gradient)
         row: dict[str, Any] = {}
         if eager := [r["eager"] for r in reports if "eager" in r]:
             row["eager"] = eager[0]
@@ -371,19 +259,19 @@ class _Runner:
             return row
         if difference[0] == "values":
             # Tracing draws from the generator (Dynamo puts its state back); the second call does not trace.
-            found = _outcome(run, tensors, self.wants_gradient)
+            found = outcome(run, tensors, self.wants_gradient)
             difference = _difference(found, expected, None, only_form)
             if difference is None:
                 return row
         if difference[0] == "values":
-            exact = _outcome(function, [_higher(t) for t in tensors], self.wants_gradient)
+            exact = outcome(function, [_higher(t) for t in tensors], self.wants_gradient)
             difference = _difference(found, expected, exact, only_form)
             if difference is None:
                 return row
-        by_eager = self.compiled_by_eager(function)
-        traced = _outcome(by_eager, tensors, self.wants_gradient)
+        eager_run = self.compiled_by_eager(function)
+        traced = outcome(eager_run, tensors, self.wants_gradient)
         if traced.error is None:
-            traced = _outcome(by_eager, tensors, self.wants_gradient)
+            traced = outcome(run, tensors, self.wants_gradient)
         same = _difference(traced, expected, None, only_form)
         row |= {"kind": difference[0], "text": difference[1]}
         if same is not None and same[0] == difference[0] and self.agree(found, traced, difference[0]):
@@ -406,7 +294,7 @@ def run_case(case: Case) -> dict[str, Any]:
         try:
             samples = runner.samples()
         except Exception as error:  # noqa: BLE001: the suite itself can't make samples of this kind
-            return out | {"no_samples": _error_text(error)}
+            return out | {"no_samples": error_text(error)}
         for number, sample in enumerate(samples):
             row = runner.run_sample(sample)
             out["samples"] += 1

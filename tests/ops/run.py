@@ -18,90 +18,30 @@ import argparse
 import fnmatch
 import json
 import os
-import select
-import subprocess
 import sys
-import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 KNOWN = HERE / "known_failures.txt"
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from workers import Job, results_of, serve  # noqa: E402
 
 
 def work() -> None:
-    """A worker: names of cases on its input, lines of JSON on its output."""
-    out = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # whatever an operator prints is not a result
-    import torch
-
-    torch.set_num_threads(1)
     from cases import Case, run_case
 
-    for line in sys.stdin:
-        case = Case(**json.loads(line))
-        print(json.dumps(run_case(case)), file=out)
+    serve(lambda job: run_case(Case(**job)))
 
 
-class Worker:
-    def __init__(self) -> None:
-        self.process: subprocess.Popen | None = None
-        self.case: Any = None
-        self.since = 0.0
+def failed(job: Job, kind: str, text: str) -> dict[str, Any]:
+    from cases import Case
 
-    def give(self, case: Any) -> None:
-        if self.process is None:
-            self.process = subprocess.Popen([sys.executable, __file__, "--worker"], stdin=subprocess.PIPE,
-                                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.case, self.since = case, time.monotonic()
-        self.process.stdin.write(json.dumps(vars(case)) + "\n")
-        self.process.stdin.flush()
-
-    def stop(self) -> int | None:
-        if self.process is None:
-            return None
-        self.process.kill()
-        code = self.process.wait()
-        self.process = None
-        return code
-
-
-def results_of(cases: list[Any], workers: int, limit_s: float) -> Iterator[dict[str, Any]]:
-    pool = [Worker() for _ in range(workers)]
-    waiting = list(reversed(cases))
-    for worker in pool:
-        if waiting:
-            worker.give(waiting.pop())
-    while busy := [w for w in pool if w.case is not None]:
-        ready, _, _ = select.select([w.process.stdout for w in busy], [], [], 1.0)
-        for worker in busy:
-            row = None
-            if worker.process.stdout in ready:
-                line = worker.process.stdout.readline()
-                if line:
-                    row = json.loads(line)
-                else:
-                    worker.process.wait()
-                    row = failed(worker.case, "crash", f"the process ended with {worker.process.returncode}")
-                    worker.process = None
-            elif time.monotonic() - worker.since > limit_s:
-                worker.stop()
-                row = failed(worker.case, "timeout", f"more than {limit_s:g} s")
-            if row is None:
-                continue
-            yield row
-            worker.case = None
-            if waiting:
-                worker.give(waiting.pop())
-    for worker in pool:
-        worker.stop()
-
-
-def failed(case: Any, kind: str, text: str) -> dict[str, Any]:
-    return {"case": case.name, "samples": 1, "failures": [{"sample": -1, "kind": kind, "text": text}]}
+    failure = {"sample": -1, "kind": kind, "text": text}
+    return {"case": Case(**job).name, "samples": 1, "failures": [failure]}
 
 
 def known_failures() -> dict[str, str]:
@@ -174,7 +114,8 @@ def main() -> None:
     left = [c for c in cases if c.name not in done]
     file = arguments.results.open("a", buffering=1) if arguments.results else None
     known = known_failures()
-    for count, row in enumerate(results_of(left, arguments.workers, arguments.limit), 1):
+    jobs = [vars(c) for c in left]
+    for count, row in enumerate(results_of(jobs, __file__, arguments.workers, arguments.limit, failed), 1):
         rows.append(row)
         if file:
             print(json.dumps(row), file=file)

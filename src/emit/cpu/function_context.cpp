@@ -40,11 +40,6 @@ FunctionContext::FunctionContext(llvm::Module& module, const loop::Program& prog
     : program_(program), signature_(signature) {
   llvm::Function* function = make_function(module, kernel.name);
   b_ = std::make_unique<Builder>(*function, &function->getEntryBlock());
-  if (!program.strict) {
-    llvm::FastMathFlags flags;
-    flags.setAllowContract(true);
-    b_->setFastMathFlags(flags);
-  }
   begin_ = function->getArg(0);
   end_ = function->getArg(1);
   arguments_ = function->getArg(2);

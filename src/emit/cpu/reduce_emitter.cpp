@@ -62,11 +62,28 @@ Values Fold::identity(unsigned width) {
   return state;
 }
 
+namespace {
+
+// A product that is summed need not be rounded by itself: the order of a sum is free as well. Nothing else
+// may be contracted, since operators that follow each other round one after another in eager.
+void allow_contraction(Value* sum, Value* term) {
+  auto* add = llvm::dyn_cast<llvm::Instruction>(sum);
+  auto* product = llvm::dyn_cast<llvm::Instruction>(term);
+  if (add == nullptr || product == nullptr || product->getOpcode() != llvm::Instruction::FMul) return;
+  add->setHasAllowContract(true);
+  product->setHasAllowContract(true);
+}
+
+}  // namespace
+
 Value* Fold::combined(Value* a, Value* b) {
   using loop::ScalarOp;
   switch (kind_) {
-    case ReduceKind::kSum:
-      return scalars_.op(ScalarOp::kAdd, type_, type_, {a, b});
+    case ReduceKind::kSum: {
+      Value* sum = scalars_.op(ScalarOp::kAdd, type_, type_, {a, b});
+      if (ir::is_float(type_)) allow_contraction(sum, b);
+      return sum;
+    }
     case ReduceKind::kProd:
       return scalars_.op(ScalarOp::kMul, type_, type_, {a, b});
     case ReduceKind::kMax:

@@ -78,14 +78,16 @@ Value* VecMath::fmod(Value* x, Value* y) {
   return o.copysign(rest, x);
 }
 
+// Of equal operands the first: that is how clamping keeps the sign of a zero. Where the second is a constant,
+// as bounds are, nothing is compared with NaN.
 Value* VecMath::maximum(Value* a, Value* b) {
   VecOps o(b_, a->getType());
-  return o.select(o.is_nan(a), a, o.select(o.gt(a, b), a, b));
+  return o.select(o.is_nan(b), b, o.select(o.gt(b, a), b, a));
 }
 
 Value* VecMath::minimum(Value* a, Value* b) {
   VecOps o(b_, a->getType());
-  return o.select(o.is_nan(a), a, o.select(o.lt(a, b), a, b));
+  return o.select(o.is_nan(b), b, o.select(o.lt(b, a), b, a));
 }
 
 }  // namespace jumar::emit::cpu

@@ -32,26 +32,34 @@ Refusal lower_floor_divide(Op& op) {
 }
 
 Refusal lower_remainder(Op& op) {
-  return divided(op, [](const Args& x) { return remainder(x[0], x[1]); });
+  return divided(op, [](const Args& x) { return remainder(x[0], x.rounded(1)); });
 }
 
 Refusal lower_fmod(Op& op) {
-  return divided(op, [](const Args& x) { return fmod(x[0], x[1]); });
+  return divided(op, [](const Args& x) { return fmod(x[0], x.rounded(1)); });
 }
 
 namespace {
+
+// Eager's vectors of bf16 round the square before it is used; those of f16 don't.
+Val square(const Args& x) {
+  Body& b = x.body();
+  Val product = x[0] * x[0];
+  if (x.result_type() != DType::kBF16) return product;
+  return b.to(b.result(product, DType::kBF16), product.type);
+}
 
 // The powers that eager computes by other means than pow; null for the others.
 PointRow special_power(double exponent, bool is_float) {
   if (exponent == 0) return [](const Args& x) { return x.body().real(x[0].type, 1); };
   if (exponent == 1) return [](const Args& x) { return x[0]; };
   if (exponent == 2) return [](const Args& x) { return x[0] * x[0]; };
-  if (exponent == 3) return [](const Args& x) { return x[0] * x[0] * x[0]; };
+  if (exponent == 3) return [](const Args& x) { return square(x) * x[0]; };
   if (!is_float) return nullptr;
   if (exponent == 0.5) return [](const Args& x) { return sqrt(x[0]); };
   if (exponent == -0.5) return [](const Args& x) { return rsqrt(x[0]); };
   if (exponent == -1) return [](const Args& x) { return reciprocal(x[0]); };
-  if (exponent == -2) return [](const Args& x) { return reciprocal(x[0] * x[0]); };
+  if (exponent == -2) return [](const Args& x) { return reciprocal(square(x)); };
   return nullptr;
 }
 
@@ -64,11 +72,11 @@ Refusal lower_pow_scalar(Op& op) {
     if (PointRow row = special_power(*exponent, is_float)) return lower_pointwise(op, Operands::kArith, row);
   }
   if (!is_float && (!exponent || *exponent < 0)) return "an integer power whose exponent may be negative";
-  return lower_pointwise(op, Operands::kArith, [](const Args& x) { return pow(x[0], x[1]); });
+  return lower_pointwise(op, Operands::kArith, [](const Args& x) { return pow(x[0], x.rounded(1)); });
 }
 
 Refusal lower_pow_tensor(Op& op) {
-  return lower_pointwise(op, Operands::kArith, [](const Args& x) { return pow(x[0], x[1]); });
+  return lower_pointwise(op, Operands::kArith, [](const Args& x) { return pow(x.rounded(0), x[1]); });
 }
 
 Refusal lower_shift_left(Op& op) {
@@ -139,6 +147,7 @@ Refusal lower_copy(Op& op) {
 
 // Arguments: self, which gives the shape, and src, which gives the elements.
 Refusal lower_copy_from(Op& op) {
+  if (!op.is_tensor(1)) return lower_full(op);  // a number that is copied over a tensor
   Tensor x = op.tensor(1), out = op.result(0);
   pointwise(op, out, [&](Body& b, const Index& index) { return read(b, x, index, out.dtype()); });
   return {};

@@ -15,6 +15,11 @@ Args::Args(const Op& op, Body& b, const Index& index, DType type, std::optional<
   }
 }
 
+Val Args::rounded(size_t k) const {
+  Val value = (*this)[k];
+  return op_.is_tensor(k) ? value : b_.to(b_.to(value, result_type()), value.type);
+}
+
 Val Args::operator[](size_t k) const {
   CHECK(k < loaded_.size() && op_.has(k), "{} has no argument {}", op_.name(), k);
   if (loaded_[k]) return loaded_[k];
@@ -88,7 +93,7 @@ Refusal lower_pointwise(Op& op, Operands operands, PointRow row) {
 Val product(Val a, Val b) { return ir::is_bool(a.type) ? (a & b) : a * b; }
 
 Val scaled_sum(const Args& x, size_t a, size_t b, size_t alpha, bool minus) {
-  Val left = x[a], right = x[b];
+  Val left = x.rounded(a), right = x.rounded(b);
   if (ir::is_bool(left.type)) return x.is(alpha, 0) ? left : (left | right);
   if (!x.is(alpha, 1)) right = right * x[alpha];
   return minus ? left - right : left + right;
@@ -185,16 +190,23 @@ Val logaddexp(Val a, Val b) {
 
 Val xlogy(Val a, Val b) { return select(isnan(b), b, select(equal(a, 0.0), 0.0, a * log(b))); }
 
-// Arguments: x, eps.
+// Arguments: x, eps. The bounds are of x's type, as x is.
 Val logit(const Args& x) {
   Val at = x[0];
-  if (x.has(1)) at = min(max(at, x[1]), 1.0 - x[1]);
+  if (x.has(1)) {
+    auto rounded = [&](Val v) { return x.body().to(x.body().to(v, x.result_type()), v.type); };
+    Val low = rounded(x[1]);
+    at = min(max(at, low), rounded(1.0 - low));
+  }
   return log(at / (1.0 - at));
 }
 
-// Arguments: x, lower or none, upper or none. The upper bound wins, as in eager.
+// Arguments: x, lower or none, upper or none. The upper bound wins, as in eager, and where x equals a bound,
+// x stays: zeros keep their sign. Eager takes no notice of a single bound that is the number NaN; with
+// another bound beside it everything is NaN.
 Val clamp(const Args& x) {
   Val value = x[0];
+  if (x.has(1) != x.has(2) && (x.is_nan(1) || x.is_nan(2))) return value;
   if (x.has(1)) value = max(value, x[1]);
   if (x.has(2)) value = min(value, x[2]);
   return value;

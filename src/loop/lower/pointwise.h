@@ -1,6 +1,8 @@
 // Operators that compute each element from the elements of their operands: rows of loop/lower/pointwise.def.
 #pragma once
 
+#include <cmath>
+
 #include "loop/lower/kernels.h"
 
 namespace jumar::loop::lowering {
@@ -24,8 +26,14 @@ class Args {
   Args(const Op& op, Body& b, const Index& index, DType type, std::optional<DType> rounded);
 
   Val operator[](size_t k) const;
+  // The same, but a number is rounded to the result's type first: eager multiplies and divides by numbers in
+  // single precision, but makes tensors of their type of those that it adds.
+  Val rounded(size_t k) const;
   bool has(size_t k) const { return op_.has(k); }
   bool is(size_t k, double value) const { return op_.scalar(k).is(value); }
+  bool is_nan(size_t k) const {
+    return has(k) && !op_.is_tensor(k) && std::isnan(op_.scalar(k).constant().value_or(0));
+  }
   std::string text(size_t k) const { return op_.text(k); }
   Body& body() const { return b_; }
   DType result_type() const { return op_.result_type(0).dtype; }

@@ -43,11 +43,18 @@ void fold(Op& op, const Plan& p, ReduceKind kind, const Tensor& out, const Map& 
 
 Val same(Val v) { return v; }
 
+// Of sums that were told an element type: elements are converted to it before they are summed.
+Map converted(Op& op) {
+  const DType type = op.result_type(0).dtype;
+  if (!ir::is_low_precision(type) || op.tensor(0).dtype() == type) return same;
+  return [type](Val v) { return v.body->to(v.body->to(v, type), v.type); };
+}
+
 DType result_acc(const Op& op) { return compute_type(op.result_type(0).dtype); }
 
 Refusal sum(Op& op, std::optional<size_t> dims, std::optional<size_t> keep) {
   if (ir::is_bool(result_acc(op))) return "a sum of bools";
-  fold(op, plan(op, dims, keep, result_acc(op)), ReduceKind::kSum, op.result(0), same, same);
+  fold(op, plan(op, dims, keep, result_acc(op)), ReduceKind::kSum, op.result(0), converted(op), same);
   return {};
 }
 
@@ -55,7 +62,7 @@ Refusal mean(Op& op, std::optional<size_t> dims, std::optional<size_t> keep) {
   Plan p = plan(op, dims, keep, result_acc(op));
   if (!ir::is_float(p.acc)) return "a mean of integers";
   Expr count = fold_count(op.low().cx(), p.x.sizes(), p.folded);
-  fold(op, p, ReduceKind::kSum, op.result(0), same,
+  fold(op, p, ReduceKind::kSum, op.result(0), converted(op),
        [&](Val total) { return total / real_of(*total.body, count, p.acc); });
   return {};
 }
@@ -80,7 +87,7 @@ namespace {
 
 Refusal prod(Op& op, std::optional<size_t> dims, std::optional<size_t> keep) {
   if (ir::is_bool(result_acc(op))) return "a product of bools";
-  fold(op, plan(op, dims, keep, result_acc(op)), ReduceKind::kProd, op.result(0), same, same);
+  fold(op, plan(op, dims, keep, result_acc(op)), ReduceKind::kProd, op.result(0), converted(op), same);
   return {};
 }
 

@@ -101,8 +101,7 @@ Refusal lower_flip(Op& op) {
   auto dims = op.constants(1);
   if (!dims) return "the dimensions are no constants";
   std::vector<bool> flipped(x.rank(), false);
-  for (int64_t d : *dims)
-    flipped.at(static_cast<size_t>(d < 0 ? d + static_cast<int64_t>(x.rank()) : d)) = true;
+  if (!dims->empty()) flipped = op.dim_mask(1, x.rank());
   moved(op, x, [&](sym::Context& cx, const Index& index) {
     Index from = index;
     for (size_t k = 0; k < x.rank(); ++k) {

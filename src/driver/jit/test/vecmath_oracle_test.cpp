@@ -86,8 +86,8 @@ const Row kRows[] = {
     {"round_half_even", [](Wide x, Wide) { return std::nearbyint(x); }},
     {"abs", [](Wide x, Wide) { return std::fabs(x); }},
     {"fmod", [](Wide x, Wide y) { return std::fmod(x, y); }},
-    {"maximum", [](Wide x, Wide y) { return std::isnan(x) || x > y ? x : y; }},
-    {"minimum", [](Wide x, Wide y) { return std::isnan(x) || x < y ? x : y; }},
+    {"maximum", [](Wide x, Wide y) { return std::isnan(y) || y > x ? y : x; }},
+    {"minimum", [](Wide x, Wide y) { return std::isnan(y) || y < x ? y : x; }},
 };
 
 }  // namespace
