@@ -28,6 +28,8 @@ class Args {
   bool is(size_t k, double value) const { return op_.scalar(k).is(value); }
   std::string text(size_t k) const { return op_.text(k); }
   Body& body() const { return b_; }
+  // In which a function is computed that needs more digits than its operands have.
+  DType widest_float() const { return op_.low().widest_float(); }
   DType result_type() const { return op_.result_type(0).dtype; }
 
  private:
