@@ -176,13 +176,13 @@ Refusal lower_addr(Op& op) {
   Tensor x = op.tensor(0), column = op.tensor(1), row = op.tensor(2), out = op.result(0);
   Scalar beta = op.scalar(3), alpha = op.scalar(4);
   DType type = compute_type(out.dtype());
-  if (ir::is_bool(type)) return "a sum of bools";
   pointwise(op, out, [&](Body& b, const Index& index) {
-    Val outer = b.to(b.load(column, {index[0]}), type) * b.to(b.load(row, {index[1]}), type);
-    if (!alpha.is(1)) outer = b.scalar(alpha, type) * outer;
+    Val outer = product(b.to(b.load(column, {index[0]}), type), b.to(b.load(row, {index[1]}), type));
+    if (!alpha.is(1)) outer = product(b.scalar(alpha, type), outer);
     if (beta.is(0)) return outer;
     Val rest = read(b, x, index, type);
-    return (beta.is(1) ? rest : b.scalar(beta, type) * rest) + outer;
+    if (!beta.is(1)) rest = product(b.scalar(beta, type), rest);
+    return ir::is_bool(type) ? (rest | outer) : rest + outer;
   });
   return {};
 }

@@ -95,14 +95,27 @@ Refusal lower_smooth_l1_loss_backward(Op& op) {
   });
 }
 
+namespace {
+
+// exp(-target*x), which overflows where eager's does: each of its steps is rounded to the tensor's type.
+Val margin_power(Body& b, Val x, Val target, DType type) {
+  auto rounded = [&](Val value) { return b.to(b.to(value, type), value.type); };
+  return rounded(exp(rounded(-target * x)));
+}
+
+}  // namespace
+
 // Arguments: self, target, reduction. The target is 1 or -1.
 Refusal lower_soft_margin_loss(Op& op) {
-  return pair_loss(op, 2, [](Body&, Val x, Val target) { return log1p(exp(-target * x)); });
+  DType type = op.result_type(0).dtype;
+  return pair_loss(op, 2,
+                   [=](Body& b, Val x, Val target) { return log1p(margin_power(b, x, target, type)); });
 }
 
 Refusal lower_soft_margin_loss_backward(Op& op) {
-  return pair_gradient(op, 3, [](Body&, Val x, Val target) {
-    Val z = exp(-target * x);
+  DType type = op.result_type(0).dtype;
+  return pair_gradient(op, 3, [=](Body& b, Val x, Val target) {
+    Val z = margin_power(b, x, target, type);
     return -target * z / (z + 1.0);
   });
 }

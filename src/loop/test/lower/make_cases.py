@@ -759,6 +759,14 @@ def functions() -> list[Case]:
     row("addr", lambda x, y, z: aten.addr.default(x, y, z, beta=0.5, alpha=2), rand(3, 4), rand(3), rand(4))
     row("addr_no_self", lambda x, y, z: aten.addr.default(x, y, z, beta=0), rand(4) * nan, rand(3), rand(4))
     row("addr_int", lambda x, y, z: aten.addr.default(x, y, z, beta=3), *(ints(-5, 5, n) for n in (3, 2, 3)))
+    row(
+        "soft_margin_f16",
+        lambda x, y: aten.soft_margin_loss.default(x, y, 0),
+        torch.tensor([-12.0, 12.0, 0.5], dtype=torch.float16),
+        torch.tensor([1.0, 1.0, -1.0], dtype=torch.float16),
+        tolerance=2e-3,
+    )
+    row("addr_bool", aten.addr.default, *(ints(0, 2, *n).bool() for n in ((3, 4), (3,), (4,))))
     row("cross", lambda x, y: aten.linalg_cross.default(x, y, dim=1), rand(2, 3, 2), rand(1, 3, 2))
     row("logit_backward", lambda g, x: aten.logit_backward.default(g, x), rand(8), torch.linspace(-0.5, 1.5, 8))
     row("logit_backward_eps", lambda g, x: aten.logit_backward.default(g, x, 0.1), rand(8), torch.linspace(0, 1, 8))
