@@ -11,6 +11,7 @@
 #include "driver/context.h"
 #include "driver/golden.h"
 #include "driver/inspect_command.h"
+#include "driver/ops_command.h"
 #include "driver/opt.h"
 #include "driver/reduce_cli.h"
 #include "driver/run_command.h"
@@ -256,6 +257,11 @@ int options_command(const Options& options) {
   return 0;
 }
 
+int ops_command(const std::vector<std::string>& patterns) {
+  print(stdout, ops_text(patterns));
+  return 0;
+}
+
 int targets_command(const std::string& name_or_path) {
   const Result<std::string> text = targets_text(name_or_path);
   if (!text.ok()) return report(text.error());
@@ -316,14 +322,29 @@ int golden_command(const std::vector<std::string>& paths, bool bless) {
   return summary->failed == 0 ? 0 : kFailed;
 }
 
+// The commands that look after the compiler itself.
+struct UpkeepCommands {
+  explicit UpkeepCommands(CLI::App& app)
+      : ops(*app.add_subcommand("ops", "tell which operators are lowered, and why others are called")),
+        golden(*app.add_subcommand("test-golden", "run golden files (docs/testing.md)")) {
+    ops.add_option("operator", patterns, "names; with a * at the end, all rows that begin like that");
+    golden.add_flag("--bless", bless, "rewrite files whose output differs");
+    golden.add_option("paths", paths, "files and folders")->required();
+  }
+
+  CLI::App& ops;
+  CLI::App& golden;
+  std::vector<std::string> patterns;
+  std::vector<std::string> paths;
+  bool bless = false;
+};
+
 int run(int argc, char** argv) {
   CLI::App app("Jumar, a graph compiler for PyTorch");
   app.set_version_flag("--version", fmt::format("jumar {} (build {})", kVersion, build_id()));
   app.require_subcommand(1);
   OptArguments opt_arguments;
   std::vector<std::string> options_given;
-  std::vector<std::string> golden_paths;
-  bool bless = false;
   CLI::App& opt_app = *app.add_subcommand("opt", "read a text, run stages, print the result");
   add_opt(opt_app, opt_arguments);
   CompileArguments compile_arguments;
@@ -350,15 +371,14 @@ int run(int argc, char** argv) {
   CLI::App& clear_app = *cache_app.add_subcommand("clear", "remove all entries");
   cache_app.add_subcommand("stats", "count entries and bytes");
   for (CLI::App* sub : {&options_app, &cache_app}) add_options_flag(*sub, options_given);
-  CLI::App& golden_app = *app.add_subcommand("test-golden", "run golden files (docs/testing.md)");
-  golden_app.add_flag("--bless", bless, "rewrite files whose output differs");
-  golden_app.add_option("paths", golden_paths, "files and folders")->required();
+  UpkeepCommands upkeep(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kWrongArguments;
   }
-  if (golden_app) return golden_command(golden_paths, bless);
+  if (upkeep.golden) return golden_command(upkeep.paths, upkeep.bless);
+  if (upkeep.ops) return ops_command(upkeep.patterns);
   if (targets_app) return targets_command(target_name);
   const Result<Options> base = Options::from_environment(process_environment());
   if (!base.ok()) return report(base.error());

@@ -1,6 +1,9 @@
 // Elementwise operators that are no rows of pointwise.def: they choose by an argument, or refuse some.
-#include "loop/lower/pointwise.h"
+#include <cmath>
+#include <numbers>
+
 #include "loop/lower/rows.h"
+#include "loop/lower/special.h"
 
 namespace jumar::loop::lowering {
 
@@ -134,6 +137,136 @@ Refusal lower_glu(Op& op) {
     Index gate = index;
     gate[dim] = b.cx().add(gate[dim], out.size(dim));
     return b.to(b.load(x, index), type) * sigmoid(b.to(b.load(x, gate), type));
+  });
+  return {};
+}
+
+// Arguments: grad, self, dim. The first half gets grad*sigmoid(second), the second what the gate's slope
+// makes of it.
+Refusal lower_glu_backward(Op& op) {
+  Tensor grad = op.tensor(0), x = op.tensor(1), out = op.result(0);
+  size_t dim = op.dim(2, x.rank());
+  DType type = compute_type(out.dtype());
+  if (!ir::is_float(type)) return "no float";
+  pointwise(op, out, [&](Body& b, const Index& index) {
+    sym::Context& cx = b.cx();
+    Expr half = grad.size(dim);
+    Index value_at = index, gate_at = index;
+    value_at[dim] = cx.mod(index[dim], half);
+    gate_at[dim] = cx.add(value_at[dim], half);
+    Val scale = sigmoid(b.to(b.load(x, gate_at), type));
+    Val passed = scale * b.to(b.load(grad, value_at), type);
+    Val turned = (1.0 - scale) * passed * b.to(b.load(x, value_at), type);
+    return select(b.predicate(cx.lt(index[dim], half)), passed, turned);
+  });
+  return {};
+}
+
+// Arguments: grad, self, weight; results: the gradients of self and of the weight, element by element.
+Refusal lower_prelu_backward(Op& op) {
+  Tensor grad = op.tensor(0), x = op.tensor(1), weight = op.tensor(2);
+  DType type = compute_type(op.result_type(0).dtype);
+  if (!ir::is_float(type)) return "no float";
+  pointwise(op, op.result(0), [&](Body& b, const Index& index) {
+    Val slope = read(b, grad, index, type);
+    return select(read(b, x, index, type) > 0.0, slope, read(b, weight, index, type) * slope);
+  });
+  if (!op.has_result(1)) return {};
+  pointwise(op, op.result(1), [&](Body& b, const Index& index) {
+    Val at = read(b, x, index, type);
+    return select(at > 0.0, 0.0, at * read(b, grad, index, type));
+  });
+  return {};
+}
+
+// Arguments: self, vec1, vec2, beta, alpha. Where beta is 0, self is not looked at.
+Refusal lower_addr(Op& op) {
+  Tensor x = op.tensor(0), column = op.tensor(1), row = op.tensor(2), out = op.result(0);
+  Scalar beta = op.scalar(3), alpha = op.scalar(4);
+  DType type = compute_type(out.dtype());
+  pointwise(op, out, [&](Body& b, const Index& index) {
+    Val outer = product(b.to(b.load(column, {index[0]}), type), b.to(b.load(row, {index[1]}), type));
+    if (!alpha.is(1)) outer = product(b.scalar(alpha, type), outer);
+    if (beta.is(0)) return outer;
+    Val rest = read(b, x, index, type);
+    if (!beta.is(1)) rest = product(b.scalar(beta, type), rest);
+    return ir::is_bool(type) ? (rest | outer) : rest + outer;
+  });
+  return {};
+}
+
+// x*2^other. Eager takes the power in the exponent's type; that of an integer is the default float.
+Refusal lower_ldexp(Op& op) {
+  Tensor x = op.tensor(0), exponent = op.tensor(1), out = op.result(0);
+  DType power_type = ir::is_float(exponent.dtype()) ? exponent.dtype() : DType::kF32;
+  if (power_type != exponent.dtype() && out.dtype() == DType::kF64)
+    return "the type of the power depends on the default one";
+  DType type = compute_type(out.dtype());
+  if (!ir::is_float(type)) return "no float";
+  pointwise(op, out, [&](Body& b, const Index& index) {
+    Val power = exp2(read(b, exponent, index, compute_type(power_type)));
+    return read(b, x, index, type) * b.to(b.to(power, power_type), type);
+  });
+  return {};
+}
+
+// Arguments: self, decimals. Each step rounds to the tensor's type, as eager's does.
+Refusal lower_round_decimals(Op& op) {
+  auto decimals = op.constant(1);
+  Tensor x = op.tensor(0), out = op.result(0);
+  if (!decimals || !ir::is_float(out.dtype())) return "decimals that are not known, or no float";
+  DType type = compute_type(out.dtype());
+  double power = std::pow(10.0, static_cast<double>(std::abs(*decimals)));
+  pointwise(op, out, [&](Body& b, const Index& index) {
+    auto rounded = [&](Val value) { return b.to(b.to(value, out.dtype()), type); };
+    Val value = read(b, x, index, type), scale = rounded(b.real(type, power));
+    if (*decimals < 0) return round(rounded(value / scale)) * scale;
+    return round(rounded(value * scale)) / scale;
+  });
+  return {};
+}
+
+// Arguments: order, self.
+Refusal lower_polygamma(Op& op) {
+  auto order = op.constant(0);
+  if (!order || *order > 1) return "a derivative above the first: a series as long as its argument asks";
+  Tensor x = op.tensor(1), out = op.result(0);
+  DType type = compute_type(out.dtype()), wide = op.low().widest_float();
+  if (!ir::is_float(type)) return "no float";
+  pointwise(op, out, [&](Body& b, const Index& index) {
+    Val at = read(b, x, index, type);
+    return *order == 0 ? digamma(at) : b.to(trigamma(b.to(at, wide)), type);
+  });
+  return {};
+}
+
+// Arguments: self, p. The sum of lgamma(x - k/2) for k from 0 to p - 1, and a constant.
+Refusal lower_mvlgamma(Op& op) {
+  auto order = op.constant(1);
+  Tensor x = op.tensor(0), out = op.result(0);
+  DType type = compute_type(out.dtype());
+  if (!order || *order > 16 || !ir::is_float(type)) return "an order that is not known or large, or no float";
+  double p = static_cast<double>(*order);
+  pointwise(op, out, [&](Body& b, const Index& index) {
+    Val at = read(b, x, index, type), sum = lgamma(at);
+    for (int64_t k = 1; k < *order; ++k) sum = sum + lgamma(at - 0.5 * static_cast<double>(k));
+    return sum + p * (p - 1) / 4 * std::log(std::numbers::pi);
+  });
+  return {};
+}
+
+// Arguments: self, other, dim, along which there are three elements.
+Refusal lower_cross(Op& op) {
+  Tensor x = op.tensor(0), y = op.tensor(1), out = op.result(0);
+  size_t dim = op.dim(2, out.rank());
+  DType type = compute_type(out.dtype());
+  if (ir::is_bool(type)) return "a product of bools";
+  pointwise(op, out, [&](Body& b, const Index& index) {
+    Index next = index, after = index;
+    next[dim] = b.cx().mod(b.cx().add(index[dim], 1), 3);
+    after[dim] = b.cx().mod(b.cx().add(index[dim], 2), 3);
+    return read(b, x, next, type) * read(b, y, after, type) -
+           read(b, x, after, type) * read(b, y, next, type);
   });
   return {};
 }

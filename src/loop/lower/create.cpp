@@ -59,21 +59,47 @@ Refusal lower_eye(Op& op) {
   return {};
 }
 
-// Arguments: start, end, steps. Eager counts from the nearer end.
+namespace {
+
+// A number, or a tensor that holds one.
+Val number_at(Op& op, Body& b, size_t k, DType type) {
+  return op.is_tensor(k) ? b.to(b.load(op.tensor(k), {}), type) : b.scalar(op.scalar(k), type);
+}
+
+// Position `at` of so many steps from argument 0 to argument 1. Eager counts from the nearer end.
+Val step_at(Op& op, Body& b, Expr at, DType type) {
+  sym::Context& cx = b.cx();
+  Expr steps = op.integer(2);
+  Val start = number_at(op, b, 0, type);
+  if (steps.is_const(1)) return start;
+  Val end = number_at(op, b, 1, type);
+  Val step = (end - start) / real_of(b, cx.sub(steps, 1), type);
+  Val up = start + step * real_of(b, at, type);
+  Val down = end - step * real_of(b, cx.sub(cx.sub(steps, 1), at), type);
+  return select(b.predicate(cx.lt(at, cx.floordiv(steps, 2))), up, down);
+}
+
+constexpr const char* kIntegerSteps = "integer steps, which eager rounds by vectors";
+
+}  // namespace
+
+// Arguments: start, end, steps.
 Refusal lower_linspace(Op& op) {
   Tensor out = op.result(0);
-  if (!ir::is_float(out.dtype())) return "integer steps";
+  if (!ir::is_float(out.dtype())) return kIntegerSteps;
   DType type = compute_type(out.dtype());
-  Expr steps = op.integer(2);
-  Scalar first = op.scalar(0), last = op.scalar(1);
+  pointwise(op, out, [&](Body& b, const Index& index) { return step_at(op, b, index[0], type); });
+  return {};
+}
+
+// Arguments: start, end, steps, base. Exponents are of the result's type, powers doubles.
+Refusal lower_logspace(Op& op) {
+  Tensor out = op.result(0);
+  if (!ir::is_float(out.dtype())) return kIntegerSteps;
+  DType type = compute_type(out.dtype()), wide = op.low().widest_float();
   pointwise(op, out, [&](Body& b, const Index& index) {
-    sym::Context& cx = b.cx();
-    if (steps.is_const(1)) return b.scalar(first, type);
-    Val start = b.scalar(first, type), end = b.scalar(last, type);
-    Val step = (end - start) / real_of(b, cx.sub(steps, 1), type);
-    Val up = start + step * real_of(b, index[0], type);
-    Val down = end - step * real_of(b, cx.sub(cx.sub(steps, 1), index[0]), type);
-    return select(b.predicate(cx.lt(index[0], cx.floordiv(steps, 2))), up, down);
+    Val base = b.scalar(op.scalar(3), wide);
+    return b.to(pow(base, b.to(step_at(op, b, index[0], type), wide)), type);
   });
   return {};
 }

@@ -19,6 +19,21 @@ void pointwise(Op& op, const Tensor& out, const PointFunction& value) {
   });
 }
 
+void moved(Op& op, const Tensor& x, const Reindex& reindex) {
+  pointwise(op, op.result(0), [&](Body& b, const Index& index) { return b.load(x, reindex(b.cx(), index)); });
+}
+
+Sizes common_sizes(const Tensor& a, const Tensor& b) {
+  const Tensor& longer = a.rank() >= b.rank() ? a : b;
+  const Tensor& shorter = a.rank() >= b.rank() ? b : a;
+  Sizes out = longer.sizes();
+  size_t shift = longer.rank() - shorter.rank();
+  for (size_t k = 0; k < shorter.rank(); ++k) {
+    if (out[shift + k].is_const(1)) out[shift + k] = shorter.size(k);
+  }
+  return out;
+}
+
 void fold_kernel(Op& op, const Fold& fold) {
   sym::Context& cx = op.low().cx();
   op.low().kernel(op, [&](Body& b) {

@@ -14,6 +14,20 @@ Val read(Body& b, const Tensor& tensor, const Index& index, DType type);
 using PointFunction = std::function<Val(Body& b, const Index& index)>;
 void pointwise(Op& op, const Tensor& out, const PointFunction& value);
 
+// A kernel whose result's elements are those of x at positions computed from their own.
+using Reindex = std::function<Index(sym::Context& cx, const Index& index)>;
+void moved(Op& op, const Tensor& x, const Reindex& reindex);
+
+// The sizes of two tensors broadcast together.
+Sizes common_sizes(const Tensor& a, const Tensor& b);
+
+// A position given by the caller: a negative one counts from the end.
+Expr from_end(const Lowering& low, Expr position, Expr size);
+// As from_end, for positions that are cut to [0, size].
+Expr clamped_from_end(const Lowering& low, Expr position, Expr size);
+// Strides of the operand's whole storage, from an offset that an argument gives.
+Refusal restrided(const Op& op, const Tensor& x, ir::TensorType type, size_t offset_arg, Tensor& seen);
+
 // For every point of the dimensions that `folded` does not name: folds over those that it does, then
 // finishes.
 //   fold:   inside the loop over the folded dimensions; returns `reduce` values

@@ -40,18 +40,6 @@ Refusal reduced(Op& op, const Sizes& sizes, size_t reduction_arg, const PointFun
   return {};
 }
 
-// The sizes of two tensors broadcast together.
-Sizes common_sizes(const Tensor& a, const Tensor& b) {
-  const Tensor& longer = a.rank() >= b.rank() ? a : b;
-  const Tensor& shorter = a.rank() >= b.rank() ? b : a;
-  Sizes out = longer.sizes();
-  size_t shift = longer.rank() - shorter.rank();
-  for (size_t k = 0; k < shorter.rank(); ++k) {
-    if (out[shift + k].is_const(1)) out[shift + k] = shorter.size(k);
-  }
-  return out;
-}
-
 // A loss of (input, target) and its gradient, of which the term is given the pair.
 using PairTerm = std::function<Val(Body& b, Val x, Val target)>;
 Refusal pair_loss(Op& op, size_t reduction_arg, const PairTerm& term) {
@@ -104,6 +92,31 @@ Refusal lower_smooth_l1_loss_backward(Op& op) {
     Val off = x - target;
     Val inside = beta == 0 ? sign(off) : off / beta;
     return select(off <= -beta, -1.0, select(off >= beta, 1.0, inside));
+  });
+}
+
+namespace {
+
+// exp(-target*x), which overflows where eager's does: each of its steps is rounded to the tensor's type.
+Val margin_power(Body& b, Val x, Val target, DType type) {
+  auto rounded = [&](Val value) { return b.to(b.to(value, type), value.type); };
+  return rounded(exp(rounded(-target * x)));
+}
+
+}  // namespace
+
+// Arguments: self, target, reduction. The target is 1 or -1.
+Refusal lower_soft_margin_loss(Op& op) {
+  DType type = op.result_type(0).dtype;
+  return pair_loss(op, 2,
+                   [=](Body& b, Val x, Val target) { return log1p(margin_power(b, x, target, type)); });
+}
+
+Refusal lower_soft_margin_loss_backward(Op& op) {
+  DType type = op.result_type(0).dtype;
+  return pair_gradient(op, 3, [=](Body& b, Val x, Val target) {
+    Val z = margin_power(b, x, target, type);
+    return -target * z / (z + 1.0);
   });
 }
 

@@ -312,6 +312,12 @@ Refusal lower_batch_norm(Op& op) {
   return batch_evaluated(op, {3, 4, 6, 7, std::nullopt, std::nullopt});
 }
 
+// Arguments: input, weight, bias, training, momentum, eps. There is nothing but the batch to take moments of.
+Refusal lower_batch_norm_no_stats(Op& op) {
+  if (!op.flag(3)) return "no moments to normalize with";
+  return batch_trained(op, {0, 0, 4, 5, std::nullopt, std::nullopt});
+}
+
 Refusal lower_batch_norm_functional(Op& op) {
   BatchArgs args{3, 4, 6, 7, 3, 4};
   return op.flag(5) ? batch_trained(op, args) : batch_evaluated(op, args);

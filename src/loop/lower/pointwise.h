@@ -36,6 +36,8 @@ class Args {
   }
   std::string text(size_t k) const { return op_.text(k); }
   Body& body() const { return b_; }
+  // In which a function is computed that needs more digits than its operands have.
+  DType widest_float() const { return op_.low().widest_float(); }
   DType result_type() const { return op_.result_type(0).dtype; }
 
  private:

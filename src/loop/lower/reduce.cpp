@@ -1,6 +1,4 @@
 // Folds along dimensions.
-#include <cmath>
-
 #include "loop/lower/kernels.h"
 #include "loop/lower/rows.h"
 
@@ -71,8 +69,36 @@ Refusal mean(Op& op, std::optional<size_t> dims, std::optional<size_t> keep) {
 
 Refusal lower_sum(Op& op) { return sum(op, std::nullopt, std::nullopt); }
 Refusal lower_sum_dims(Op& op) { return sum(op, 1, 2); }
+
+// Arguments: self, dim or none, keepdim, dtype. NaN counts as 0.
+Refusal lower_nansum(Op& op) {
+  Plan p = plan(op, 1, 2, result_acc(op));
+  bool has_nan = ir::is_float(p.x.dtype());
+  if (ir::is_bool(p.acc) || ir::is_float(p.acc) != has_nan) return "a sum in another kind of number";
+  const Map plain = [](Val v) { return select(isnan(v), 0.0, v); };
+  fold(op, p, ReduceKind::kSum, op.result(0), has_nan ? plain : same, same);
+  return {};
+}
+
 Refusal lower_mean(Op& op) { return mean(op, std::nullopt, std::nullopt); }
 Refusal lower_mean_dims(Op& op) { return mean(op, 1, 2); }
+
+// The sum along the diagonal of a matrix; eager sums floats in double.
+Refusal lower_trace(Op& op) {
+  Tensor x = op.tensor(0), out = op.result(0);
+  sym::Context& cx = op.low().cx();
+  bool is_low = ir::is_low_precision(out.dtype());
+  DType acc = ir::is_float(out.dtype()) && !is_low ? op.low().widest_float() : result_acc(op);
+  Fold f;
+  f.sizes = {cx.min(x.size(0), x.size(1))};
+  f.folded = {true};
+  f.fold = [&](Body& b, const Index& index) {
+    return std::vector<Val>{b.reduce(ReduceKind::kSum, b.to(b.load(x, {index[0], index[0]}), acc))};
+  };
+  f.finish = [&](Body& b, const Index&, const std::vector<Val>& folds) { b.store(out, {}, folds[0]); };
+  fold_kernel(op, f);
+  return {};
+}
 
 // Arguments: self, dim or none.
 Refusal lower_count_nonzero(Op& op) {
@@ -256,57 +282,5 @@ Refusal lower_var(Op& op) { return variance(op, false, false); }
 Refusal lower_std(Op& op) { return variance(op, true, false); }
 Refusal lower_var_mean(Op& op) { return variance(op, false, true); }
 Refusal lower_std_mean(Op& op) { return variance(op, true, true); }
-
-// Arguments: self, ord, dim, keepdim, dtype.
-Refusal lower_vector_norm(Op& op) {
-  Plan p = plan(op, std::nullopt, 3, result_acc(op));
-  if (op.has(2)) p.folded = op.dim_mask(2, p.x.rank());
-  std::optional<double> order = op.scalar(1).constant();
-  if (!order || !ir::is_float(p.acc)) return "an order that is not known, or no float";
-  Tensor out = op.result(0);
-  if (*order == 2) {
-    fold(
-        op, p, ReduceKind::kSum, out, [](Val v) { return v * v; }, [](Val v) { return sqrt(v); });
-  } else if (*order == 1) {
-    fold(
-        op, p, ReduceKind::kSum, out, [](Val v) { return abs(v); }, same);
-  } else if (*order == HUGE_VAL) {
-    fold(
-        op, p, ReduceKind::kMax, out, [](Val v) { return abs(v); }, same);
-  } else if (*order == -HUGE_VAL) {
-    fold(
-        op, p, ReduceKind::kMin, out, [](Val v) { return abs(v); }, same);
-  } else {
-    return "an order other than 1, 2 and infinity";
-  }
-  return {};
-}
-
-namespace {
-
-// Eager's accumulators: double for float, float for what is below, 64 bits for integers.
-Refusal running(Op& op, ScanKind kind) {
-  Tensor x = op.tensor(0), out = op.result(0);
-  DType acc = ir::is_low_precision(out.dtype()) ? DType::kF32
-              : ir::is_float(out.dtype())       ? op.low().widest_float()
-                                                : DType::kI64;
-  if (ir::is_bool(out.dtype())) return "a sum of bools";
-  size_t dim = op.dim(1, x.rank());
-  op.low().kernel(op, [&](Body& b) {
-    Index index;
-    for (size_t k = 0; k < x.rank(); ++k) index.push_back(k == dim ? b.cx().constant(0) : b.keep(x.size(k)));
-    b.begin_stage();
-    if (x.rank() > 0) index[dim] = b.inner(x.size(dim));
-    Val value = b.to(b.to(b.load(x, index), out.dtype()), acc);
-    bool is_point = x.rank() == 0 || !index[dim].is_symbol();
-    b.store(out, index, is_point ? value : b.scan(kind, value, index[dim]));
-  });
-  return {};
-}
-
-}  // namespace
-
-Refusal lower_cumsum(Op& op) { return running(op, ScanKind::kSum); }
-Refusal lower_cumprod(Op& op) { return running(op, ScanKind::kProd); }
 
 }  // namespace jumar::loop::lowering

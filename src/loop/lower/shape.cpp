@@ -10,13 +10,6 @@ namespace {
 // tiling can't free of it by a cut.
 constexpr size_t kFewPieces = 3;
 
-// A kernel that reads x at a position computed from the result's.
-using Reindex = std::function<Index(sym::Context& cx, const Index& index)>;
-void moved(Op& op, const Tensor& x, const Reindex& reindex) {
-  Tensor out = op.result(0);
-  pointwise(op, out, [&](Body& b, const Index& index) { return b.load(x, reindex(b.cx(), index)); });
-}
-
 // One nest of a cat: `piece` at `start` along `dim`.
 Lowering::Write piece_nest(const Tensor& out, const Tensor& piece, size_t dim, Expr start, bool is_stack) {
   return [=](Body& b) {

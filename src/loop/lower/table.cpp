@@ -2,6 +2,8 @@
 
 #include "loop/lower/pointwise.h"
 #include "loop/lower/rows.h"
+#include "loop/lower/special.h"
+#include "loop/lower/table.h"
 
 namespace jumar::loop::lowering {
 
@@ -109,3 +111,22 @@ bool is_alias_op(std::string_view op) {
 }
 
 }  // namespace jumar::loop::lowering
+
+namespace jumar::loop {
+
+OperatorRow operator_row(std::string_view op) {
+  if (lowering::lowering_of(op)) return {std::string(op), true, ""};
+  return {std::string(op), false, lowering::call_reason(op)};
+}
+
+std::vector<OperatorRow> operator_rows() {
+  std::vector<OperatorRow> rows;
+  for (std::string_view name : lowering::kPointwiseNames) rows.push_back({std::string(name), true, ""});
+  for (const lowering::Row& row : lowering::kRows) rows.push_back({std::string(row.op), true, ""});
+  for (const lowering::CallRow& row : lowering::kCalls)
+    rows.push_back({std::string(row.prefix) + "*", false, std::string(row.reason)});
+  std::ranges::sort(rows, {}, &OperatorRow::op);
+  return rows;
+}
+
+}  // namespace jumar::loop

@@ -5,9 +5,6 @@
 
 namespace jumar::loop::lowering {
 
-namespace {
-
-// A position given by the caller: a negative one counts from the end.
 Expr from_end(const Lowering& low, Expr position, Expr size) {
   sym::Context& cx = low.cx();
   if (sym::proves_le(cx, cx.constant(0), position, low.facts())) return position;
@@ -15,7 +12,6 @@ Expr from_end(const Lowering& low, Expr position, Expr size) {
   return cx.mod(position, size);
 }
 
-// As from_end, for positions that are cut to [0, size].
 Expr clamped_from_end(const Lowering& low, Expr position, Expr size) {
   sym::Context& cx = low.cx();
   Expr zero = cx.constant(0);
@@ -29,6 +25,8 @@ Expr clamped_from_end(const Lowering& low, Expr position, Expr size) {
   if (!sym::proves_le(cx, position, size, low.facts())) position = cx.min(position, size);
   return position;
 }
+
+namespace {
 
 void bind_from(Op& op, size_t k, const Tensor& base, size_t dim, Expr start) {
   sym::Context& cx = op.low().cx();
@@ -118,20 +116,27 @@ Refusal lower_diagonal(Op& op) {
   return {};
 }
 
-// Strides of the whole storage: only where the storage is known to begin at its buffer's first element, and
-// to reach as far as the result does.
-Refusal lower_as_strided(Op& op) {
-  Tensor x = op.tensor(0);
+// Only where the storage is known to begin at its buffer's first element, and to reach as far as the view
+// does.
+Refusal restrided(const Op& op, const Tensor& x, ir::TensorType type, size_t offset_arg, Tensor& seen) {
   sym::Context& cx = op.low().cx();
   const Buffer& buffer = op.low().buffer(x.buffer);
   bool is_fresh = buffer.storage == Storage::kTemp || buffer.storage == Storage::kOutput;
-  if (op.has(3) && !is_fresh) return "the offset counts from the beginning of a storage not made here";
-  Expr offset = op.has(3) ? op.integer(3) : x.offset;
-  Expr end = cx.add(offset, ir::storage_extent(cx, op.result_type(0)));
+  if (op.has(offset_arg) && !is_fresh)
+    return "the offset counts from the beginning of a storage not made here";
+  Expr offset = op.has(offset_arg) ? op.integer(offset_arg) : x.offset;
+  Expr end = cx.add(offset, ir::storage_extent(cx, type));
   Expr extent = ir::storage_extent(cx, buffer.type);
   if (!sym::proves_le(cx, end, extent, op.low().facts()))
     return "the result is not known to stay in the memory of its operand";
-  op.bind_view(0, x, offset);
+  seen = {x.buffer, offset, std::move(type)};
+  return {};
+}
+
+Refusal lower_as_strided(Op& op) {
+  Tensor x = op.tensor(0), seen;
+  if (Refusal r = restrided(op, x, op.result_type(0), 3, seen)) return r;
+  op.bind_view(0, x, seen.offset);
   return {};
 }
 

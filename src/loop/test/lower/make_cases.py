@@ -59,6 +59,17 @@ def unit() -> torch.Tensor:
     return torch.tensor([0.0, 0.25, -0.5, 0.75, 0.99, -0.99])
 
 
+# Both sides of the borders between the parts of special functions.
+def wide(dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    near = [0.0, -0.0, 1e-6, 0.3, -0.7, 1.5, 2.0, 2.05, 2.1, -2.05, -2.2, 4.5, 5.0, 5.5, -5.5]
+    far = [7.5, 8.0, 8.5, 9.25, -10.5, 19.0, 27.5, -27.5, 60.0, 89.0, 110.0, inf, -inf, nan]
+    return torch.tensor(near + far, dtype=dtype)
+
+
+def probabilities() -> torch.Tensor:
+    return torch.tensor([0.0, 1.0, -0.5, 1.5, 0.5, 0.2, 0.7, 0.1, 0.9, 1e-6, 1e-20, 1 - 1e-6, nan])
+
+
 def pointwise() -> list[Case]:
     out: list[Case] = []
 
@@ -809,6 +820,14 @@ def losses() -> list[Case]:
             w,
             torch.tensor(2.5),
         )
+        loss("soft_margin", lambda a, b, r=reduction: aten.soft_margin_loss.default(a, b, r), x, y.sign())
+        loss(
+            "soft_margin_backward",
+            lambda g, a, b, r=reduction: aten.soft_margin_loss_backward.default(g, a, b, r),
+            g,
+            x,
+            y.sign(),
+        )
         gi = rand(2, 2, 2) if reduction == 0 else rand()
         loss(
             "nll2d_backward",
@@ -827,7 +846,262 @@ def losses() -> list[Case]:
     return out
 
 
-FAMILIES = [pointwise, broadcast, views, folds, softmaxes, norms, moves, indexing, pools, losses]
+def functions() -> list[Case]:
+    """Special functions, bits of floats, and gradients of activations."""
+    out: list[Case] = []
+
+    def row(name: str, f: Callable[..., Any], *xs: torch.Tensor, tolerance: float = 2e-6) -> None:
+        out.append(Case(name, f, list(xs), tolerance, symbolic=False))
+
+    other = special().roll(5)
+    positive = torch.tensor([0.25, 0.5, 1.0, 1.5, 2.0, 3.5, 10.0])
+    for name in "heaviside logaddexp2".split():
+        row(name, getattr(aten, name).default, special(), other, tolerance=4e-6)
+    row("heaviside_bool", aten.heaviside.default, ints(0, 2, 6).bool(), ints(0, 2, 6).bool())
+    row("heaviside_int", aten.heaviside.default, ints(-2, 3, 8), ints(-9, 9, 8))
+    row("angle", aten.angle.default, special())
+    row("angle_int", aten.angle.default, ints(-3, 3, 6))
+    row("sinc", aten.sinc.default, special())
+    row("sinc_f16", aten.sinc.default, special(torch.float16), tolerance=1e-3)
+    row("xlogy_self", lambda x: aten.xlogy.Scalar_Self(2.0, x), special())
+    row("xlog1py", aten.special_xlog1py.default, special(), other)
+    row("entr", aten.special_entr.default, special())
+    row("special_ints", lambda x: aten.special_i0e.default(x) + aten.special_entr.default(x), ints(-3, 3, 6))
+    row("log_ndtr", aten.special_log_ndtr.default, special(), tolerance=4e-6)
+    row("erfcx", aten.special_erfcx.default, wide(), tolerance=4e-6)
+    row("erfcx_f64", aten.special_erfcx.default, wide(torch.float64), tolerance=1e-13)
+    row("ndtri", aten.special_ndtri.default, probabilities(), tolerance=4e-6)
+    row("ndtri_f64", aten.special_ndtri.default, probabilities().double(), tolerance=1e-14)
+    bessel = """i0 special_i0e special_i1 special_i1e special_bessel_j0 special_bessel_j1 special_bessel_y0
+        special_bessel_y1 special_modified_bessel_i0 special_modified_bessel_i1 special_modified_bessel_k0
+        special_modified_bessel_k1 special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1
+        special_spherical_bessel_j0 special_airy_ai"""
+    for name in bessel.split():
+        f = getattr(aten, name).default
+        row(name, f, wide(), tolerance=1e-5)
+        row(f"{name}_f64", f, wide(torch.float64), tolerance=1e-13)
+    row("i0_f16", aten.i0.default, wide(torch.float16), tolerance=1e-3)
+    row("polygamma_0", lambda x: aten.polygamma.default(0, x), positive, tolerance=1e-5)
+    row("polygamma_1", lambda x: aten.polygamma.default(1, x), moderate() + 0.25, tolerance=1e-5)
+    row("mvlgamma", lambda x: aten.mvlgamma.default(x, 3), positive + 1.0, tolerance=1e-5)
+    row("ldexp", aten.ldexp.Tensor, special(), ints(-9, 9, 14))
+    row("ldexp_float", aten.ldexp.Tensor, special(), other)
+    for decimals in (-1, 0, 1, 3):
+        row(f"round_{decimals}", lambda x, d=decimals: aten.round.decimals(x, decimals=d), 9 * special())
+    row("round_f16", lambda x: aten.round.decimals(x, decimals=2), special(torch.float16), tolerance=1e-3)
+    subnormal = torch.tensor([1e-40, -1e-45, 1.1754944e-38])
+    row("frexp", lambda x: tuple(aten.frexp.Tensor(x)), torch.cat([special(), subnormal]))
+    row("frexp_f64", lambda x: tuple(aten.frexp.Tensor(x)), torch.tensor([5e-324, -3.0, 0.0], dtype=torch.float64))
+    row("frexp_f16", lambda x: tuple(aten.frexp.Tensor(x)), special(torch.float16))
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        name = f"nextafter_{str(dtype)[6:]}"
+        row(name, aten.nextafter.default, special(dtype), special(dtype).roll(5), tolerance=0.0)
+    row("addr", lambda x, y, z: aten.addr.default(x, y, z, beta=0.5, alpha=2), rand(3, 4), rand(3), rand(4))
+    row("addr_no_self", lambda x, y, z: aten.addr.default(x, y, z, beta=0), rand(4) * nan, rand(3), rand(4))
+    row("addr_int", lambda x, y, z: aten.addr.default(x, y, z, beta=3), *(ints(-5, 5, n) for n in (3, 2, 3)))
+    row(
+        "soft_margin_f16",
+        lambda x, y: aten.soft_margin_loss.default(x, y, 0),
+        torch.tensor([-12.0, 12.0, 0.5], dtype=torch.float16),
+        torch.tensor([1.0, 1.0, -1.0], dtype=torch.float16),
+        tolerance=2e-3,
+    )
+    row("addr_bool", aten.addr.default, *(ints(0, 2, *n).bool() for n in ((3, 4), (3,), (4,))))
+    row("cross", lambda x, y: aten.linalg_cross.default(x, y, dim=1), rand(2, 3, 2), rand(1, 3, 2))
+    row("logit_backward", lambda g, x: aten.logit_backward.default(g, x), rand(8), torch.linspace(-0.5, 1.5, 8))
+    row("logit_backward_eps", lambda g, x: aten.logit_backward.default(g, x, 0.1), rand(8), torch.linspace(0, 1, 8))
+    row("glu_backward", lambda g, x: aten.glu_backward.default(g, x, 1), rand(2, 3), rand(2, 6))
+    row(
+        "prelu_backward",
+        lambda g, x, w: tuple(aten._prelu_kernel_backward.default(g, x, w)),
+        rand(2, 3),
+        rand(2, 3),
+        rand(1, 3),
+    )
+    return out
+
+
+def view_copies() -> list[Case]:
+    x = rand(4, 6)
+    return [
+        Case("squeeze_copy", lambda a: aten.squeeze_copy.default(a[:, None, :1]), [x], symbolic=False),
+        Case("squeeze_copy_dim", lambda a: aten.squeeze_copy.dim(a[:, None], 1), [x], symbolic=False),
+        Case("unsqueeze_copy", lambda a: aten.unsqueeze_copy.default(a.t(), 1), [x], symbolic=False),
+        Case("permute_copy", lambda a: aten.permute_copy.default(a[None], [-1, 0, 1]), [x]),
+        Case("t_copy", lambda a: aten.t_copy.default(a), [x]),
+        Case("t_copy_1d", lambda a: aten.t_copy.default(a[0]), [x]),
+        Case("transpose_copy", lambda a: aten.transpose_copy.int(a[None], 0, -1), [x]),
+        Case("expand_copy", lambda a: aten.expand_copy.default(a[:, None], [-1, 3, -1]), [x]),
+        Case("alias_copy", lambda a: aten.alias_copy.default(a.t()), [x]),
+        Case("unbind_copy", lambda a: tuple(aten.unbind_copy.int(a, 1)), [x], symbolic=False),
+        Case("split_copy", lambda a: tuple(aten.split_copy.Tensor(a, 4, 1)), [x], symbolic=False),
+        Case("split_sizes_copy", lambda a: tuple(aten.split_with_sizes_copy.default(a, [1, 5], 1)), [x]),
+        Case("unfold_copy", lambda a: aten.unfold_copy.default(a.t(), 0, 3, 2), [x]),
+        Case("narrow_copy", lambda a: aten.narrow_copy.default(a, 1, -4, 3), [x], symbolic=False),
+        Case("slice_copy", lambda a: aten.slice_copy.Tensor(a, 1, -5, 6, 2), [x], symbolic=False),
+        Case("select_copy", lambda a: aten.select_copy.int(a, 1, -2), [x], symbolic=False),
+        Case("diagonal_copy", lambda a: aten.diagonal_copy.default(a, -1), [x]),
+        Case("diagonal_copy_inner", lambda a: aten.diagonal_copy.default(a.view(2, 2, 6), 1, 2, 0), [x]),
+        Case("as_strided_copy", lambda a: aten.as_strided_copy.default(a * 2, [3, 2], [1, 6], 4), [x], symbolic=False),
+        Case("resize_as", lambda a, b: aten.resize_as.default(a, b), [x, rand(4, 6)], symbolic=False),
+        Case("diagonal_scatter", lambda a, b: aten.diagonal_scatter.default(a, b, 1), [rand(3, 4), rand(3)]),
+        Case("diagonal_scatter_below", lambda a, b: aten.diagonal_scatter.default(a, b, -1, 1, 0), [rand(3, 4), rand(3)]),
+        Case(
+            "diagonal_backward",
+            lambda g: aten.diagonal_backward.default(g, [3, 2, 4], -1, 0, 2),
+            [rand(2, 2)],
+            symbolic=False,
+        ),
+        Case("diag_embed", lambda a: aten.diag_embed.default(a, 1, 0, -1), [rand(2, 3)]),
+        Case("diag_embed_below", lambda a: aten.diag_embed.default(a, -2), [ints(-5, 5, 2, 3)]),
+        Case(
+            "block_diag",
+            lambda a, b, c: aten.block_diag.default([a, b, c]),
+            [x, rand(2), torch.tensor(7)],
+            symbolic=False,
+        ),
+        Case("channel_shuffle", lambda a: aten.channel_shuffle.default(a, 3), [rand(2, 6, 2)], symbolic=False),
+        *(
+            Case(f"rot90_{k}", lambda a, k=k: aten.rot90.default(a, k, [0, -1]), [x], symbolic=False)
+            for k in (-1, 0, 1, 2, 3)
+        ),
+        Case(
+            "chunk_cat",
+            lambda a, b: aten._chunk_cat.default([a, b], 1, 2),
+            [rand(2, 3, 2), rand(2, 4)],
+            symbolic=False,
+        ),
+        Case("zero", lambda a: aten.zero.default(a), [x]),
+        Case("linspace_tensors", lambda a, b: aten.linspace.Tensor_Tensor(a, b, 7), [rand(), rand()], symbolic=False),
+        Case("logspace", lambda a: aten.logspace.default(-1, 2, 7, 2.5) + a[0, 0], [x]),
+        Case("logspace_tensor", lambda a: aten.logspace.Tensor_Scalar(a, 2, 4), [rand()], symbolic=False),
+    ]
+
+
+def searches() -> list[Case]:
+    """Norms, running extremes, and searches."""
+    x = rand(3, 4, 5)
+    return [
+        Case("norm_0", lambda a: torch.linalg.vector_norm(a, 0), [special()]),
+        Case("norm_3", lambda a: torch.linalg.vector_norm(a, 3, 1), [x], 4e-6),
+        Case("norm_minus_half", lambda a: torch.linalg.vector_norm(a, -0.5, 1, True), [x], 1e-5),
+        Case("norm_minus_inf", lambda a: torch.linalg.vector_norm(a, -inf, 1), [x]),
+        Case("norm_old", lambda a: aten.norm.ScalarOpt_dim(a, None, [1], True), [x]),
+        Case("norm_old_all", lambda a: aten.norm.Scalar(a, 1), [x], 4e-6),
+        Case("norm_bf16", lambda a: aten.norm.ScalarOpt_dim(a, 3, [0]), [x.bfloat16()], 8e-3),
+        Case("dist", lambda a, b: aten.dist.default(a, b, 1.5), [x, rand(4, 1)], 4e-6),
+        Case("renorm", lambda a: aten.renorm.default(a, 2, 1, 2.5), [x]),
+        Case("nansum", lambda a: aten.nansum.default(a), [torch.tensor([1.0, nan, -2.5, 4.0])]),
+        Case("nansum_dim", lambda a: aten.nansum.default(a, [1], True), [x.where(x > 0, nan)]),
+        Case("nansum_int", lambda a: aten.nansum.default(a, [0]), [ints(-9, 9, 4, 3)]),
+        Case("trace", lambda a: aten.trace.default(a), [rand(3, 5)], symbolic=False),
+        Case("trace_int", lambda a: aten.trace.default(a), [ints(-9, 9, 4, 2, dtype=torch.int32)], symbolic=False),
+        Case("isin", lambda a, b: aten.isin.Tensor_Tensor(a, b), [ints(0, 9, 3, 4), ints(0, 9, 5)], symbolic=False),
+        Case(
+            "isin_not",
+            lambda a, b: aten.isin.Tensor_Tensor(a, b, invert=True),
+            [special(), torch.tensor([0.5, nan, inf], dtype=torch.float64)],
+            symbolic=False,
+        ),
+        Case("cummax", lambda a: tuple(aten.cummax.default(a, 1)), [ints(-3, 3, 2, 9).float()]),
+        Case("cummax_special", lambda a: tuple(aten.cummax.default(a, 0)), [special()]),
+        Case("cummax_bool", lambda a: tuple(aten.cummax.default(a, 0)), [ints(0, 2, 8).bool()]),
+        Case("cummin_nan", lambda a: tuple(aten.cummin.default(a, 0)), [torch.tensor([2.0, nan, 1.0, nan, -5.0])]),
+        Case("cummin_int", lambda a: tuple(aten.cummin.default(a, 1)), [ints(-3, 3, 3, 7)]),
+        Case("cummin_0d", lambda a: tuple(aten.cummin.default(a, 0)), [torch.tensor(2.5)]),
+        *(
+            Case(
+                f"bucketize_{right}",
+                lambda a, b, r=right: aten.bucketize.Tensor(a, b, right=r),
+                [special(), torch.tensor([-1.0, 0.0, 0.5, 0.5, 2.5, inf, nan])],
+                symbolic=False,
+            )
+            for right in (False, True)
+        ),
+        Case("bucketize_i32", lambda a, b: aten.bucketize.Tensor(a, b, out_int32=True), [x, rand(1)], symbolic=False),
+        Case(
+            "searchsorted",
+            lambda s, a: aten.searchsorted.Tensor(s, a, side="right"),
+            [ints(0, 9, 2, 6).sort().values, ints(0, 9, 2, 4)],
+            symbolic=False,
+        ),
+        Case(
+            "searchsorted_order",
+            lambda s, a, o: aten.searchsorted.Tensor(s, a, sorter=o),
+            [torch.tensor([3.0, 1.0, 2.0]), rand(4) * 3, torch.tensor([1, 2, 0])],
+            symbolic=False,
+        ),
+    ]
+
+
+def upsampling() -> list[Case]:
+    x = rand(1, 2, 6, 7)
+    return [
+        Case("nearest_f64", lambda a: aten.upsample_nearest1d.default(a, [74]), [rand(1, 1, 6).double()], 0.0, symbolic=False),
+        Case("nearest_exact", lambda a: aten._upsample_nearest_exact2d.default(a, [41, 14]), [x], 0.0, symbolic=False),
+        Case("nearest_exact_1d", lambda a: aten._upsample_nearest_exact1d.default(a, [41]), [rand(1, 1, 2)], 0.0, symbolic=False),
+        Case("nearest_exact_f64", lambda a: aten._upsample_nearest_exact1d.default(a, [41]), [rand(1, 1, 2).double()], 0.0, symbolic=False),
+        *(
+            Case(
+                f"{kind}_backward_{size}",
+                lambda g, f=f, size=size, scale=scale: f.default(g, [size, 9], [1, 2, 3, 4], scale),
+                [rand(1, 2, size, 9)],
+                5e-6,
+                symbolic=False,
+            )
+            for kind, f in (
+                ("nearest", aten.upsample_nearest2d_backward),
+                ("nearest_exact", aten._upsample_nearest_exact2d_backward),
+            )
+            for size, scale in ((12, None), (7, None), (6, 2.25), (5, 1.75))
+        ),
+        Case(
+            "nearest_backward_window",
+            lambda g: aten.upsample_nearest2d_backward.default(g, [6, 8], [1, 2, 3, 4]),
+            [rand(1, 2, 6, 8).bfloat16()],
+            8e-3,
+            symbolic=False,
+        ),
+        Case("linear", lambda a: aten.upsample_linear1d.default(a, [9], False), [rand(2, 2, 4)], 5e-6),
+        Case("trilinear", lambda a: aten.upsample_trilinear3d.default(a, [3, 5, 4], False), [rand(1, 1, 2, 3, 4)], 5e-6),
+        Case("bicubic", lambda a: aten.upsample_bicubic2d.default(a, [9, 12], False), [x], 1e-5),
+        Case("bicubic_aligned", lambda a: aten.upsample_bicubic2d.default(a, [9, 1], True), [x], 1e-5),
+        *(
+            Case(
+                f"bilinear_backward_{aligned}",
+                lambda g, aligned=aligned: aten.upsample_bilinear2d_backward.default(g, [5, 9], [1, 2, 3, 4], aligned),
+                [rand(1, 2, 5, 9)],
+                1e-5,
+                symbolic=False,
+            )
+            for aligned in (False, True)
+        ),
+        Case(
+            "linear_backward_f16",
+            lambda g: aten.upsample_linear1d_backward.default(g, [7], [2, 2, 3], False),
+            [rand(2, 2, 7).half()],
+            2e-3,
+            symbolic=False,
+        ),
+    ]
+
+
+FAMILIES = [
+    pointwise,
+    broadcast,
+    views,
+    folds,
+    softmaxes,
+    norms,
+    moves,
+    indexing,
+    pools,
+    losses,
+    functions,
+    view_copies,
+    searches,
+    upsampling,
+]
 
 
 def value_text(x: torch.Tensor) -> str:
