@@ -271,7 +271,7 @@ class _Runner:
         eager_run = self.compiled_by_eager(function)
         traced = outcome(eager_run, tensors, self.wants_gradient)
         if traced.error is None:
-            traced = outcome(run, tensors, self.wants_gradient)
+            traced = outcome(eager_run, tensors, self.wants_gradient)
         same = _difference(traced, expected, None, only_form)
         row |= {"kind": difference[0], "text": difference[1]}
         if same is not None and same[0] == difference[0] and self.agree(found, traced, difference[0]):
