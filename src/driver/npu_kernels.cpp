@@ -80,7 +80,9 @@ std::string ttir_of(const loop::Program& program, const NpuKernel& kernel, tile:
 
 tile::npu::NpuModel npu_model(const target::Target& target) {
   tile::npu::NpuModel model;
-  const target::Costs& cost = target.cost();
+  // Both models of time have the target's constants by one reading of them; this one counts in microseconds.
+  const toolchain::HivmCosts costs = toolchain::costs_of(target);
+  constexpr double kPerSecond = 1e6;
   model.vector_cores = target.vector_cores;
   model.buffer_bytes = target.ub_usable_bytes;
   model.align_bytes = target.align_bytes;
@@ -92,19 +94,18 @@ tile::npu::NpuModel npu_model(const target::Target& target) {
       toolchain::tool_from_program(target.compiler) == toolchain::ToolKind::kCompilerA5;
   model.vector_bytes = target.vector_bytes;
   model.divides_i32 = !target.inexact_division("i32");
-  // As costs_of has them for the time by HIVM.
-  model.core_bytes_per_us = cost.gm_core_bytes_per_us.value;
-  model.device_bytes_per_us = cost.gm_bytes_per_us.value;
-  model.burst_bytes = cost.gm_burst_bytes.value;
-  model.transfer_us = cost.dma_issue_us.value;
-  model.sync_us = cost.sync_us.value;
-  model.instruction_us = cost.vector_issue_us.value;
-  model.vector_us = cost.vector_repeat_us.value;
-  model.barrier_us = cost.barrier_us.value;
-  model.round_us = cost.loop_us.value;
-  model.scalar_us = cost.scalar_element_us.value;
-  model.memory_scalar_us = cost.dma_latency_us.value;
-  model.start_us = cost.program_us.value + 2 * cost.dma_latency_us.value;
+  model.core_bytes_per_us = costs.core_bytes_per_second / kPerSecond;
+  model.device_bytes_per_us = costs.device_bytes_per_second / kPerSecond;
+  model.burst_bytes = costs.burst_bytes;
+  model.transfer_us = costs.transfer_seconds * kPerSecond;
+  model.sync_us = costs.flag_seconds * kPerSecond;
+  model.instruction_us = costs.vector_call_seconds * kPerSecond;
+  model.vector_us = static_cast<double>(target.vector_bytes) / costs.vector_bytes_per_second * kPerSecond;
+  model.barrier_us = costs.barrier_seconds * kPerSecond;
+  model.round_us = target.cost().loop_us.value;
+  model.scalar_us = costs.scalar_element_seconds * kPerSecond;
+  model.memory_scalar_us = costs.gm_scalar_seconds * kPerSecond;
+  model.start_us = costs.program_seconds * kPerSecond;
   return model;
 }
 

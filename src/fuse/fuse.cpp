@@ -7,6 +7,7 @@
 #include "fuse/dependence.h"
 #include "fuse/forward.h"
 #include "fuse/inline.h"
+#include "fuse/known_indices.h"
 #include "fuse/merge.h"
 #include "loop/walk.h"
 
@@ -92,6 +93,7 @@ class Fusion {
         if (!inline_producer(context_, *source, buffer, nest).empty()) continue;
         ++report_.inlined;
         changed = true;
+        write_out_indices(program_, nest);
         take_origin(*kernel, *dependence_.groups[producer].kernel());
         add_members(consumer, producer);
       }
@@ -203,6 +205,7 @@ class Fusion {
   // Keeps a merged body small while more is merged into it.
   void settle(GroupId id) {
     loop::Nest& nest = *single_nest(id);
+    write_out_indices(program_, nest);
     fold_conversions(program_, nest);
     merge_equal_lines(program_, nest);
     auto needed = [&](BufferId buffer) { return needed_elsewhere(id, buffer); };
@@ -337,6 +340,7 @@ class Fusion {
     if (!kernel || kernel->is_phased) return;
     auto needed = [&](BufferId buffer) { return needed_elsewhere(id, buffer); };
     for (loop::Nest& nest : kernel->nests) {
+      write_out_indices(program_, nest);
       fold_conversions(program_, nest);
       merge_equal_lines(program_, nest);
       forward_stores(context_, nest, needed);

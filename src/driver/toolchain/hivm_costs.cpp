@@ -37,6 +37,7 @@ void HivmMachine::count_instruction(const HivmStep& step) {
     return;
   }
   ++work_.vector_calls;
+  ++work_.vector_instructions;
   work_.vector_elements += step.number;
   work_.vector_bytes += kRegisterBytes;
 }

@@ -21,8 +21,12 @@ HivmTime time_of(const HivmWork& work, const HivmCosts& costs) {
   out.read_seconds = moved(work.read_bytes, work.read_rows, work.read_calls, costs);
   out.write_seconds = moved(work.written_bytes, work.written_rows, work.write_calls, costs);
 
-  out.vector_seconds = over(work.vector_bytes, costs.vector_bytes_per_second) +
-                       times(work.vector_calls, costs.vector_call_seconds);
+  // A function of instructions is started once, and issues one of them after the other, those on masks as
+  // well.
+  constexpr int64_t kRegisterBytes = 256;
+  const int64_t starts = work.vector_calls - work.vector_instructions + work.vector_function_calls;
+  const int64_t bytes = work.vector_bytes + work.mask_instructions * kRegisterBytes;
+  out.vector_seconds = over(bytes, costs.vector_bytes_per_second) + times(starts, costs.vector_call_seconds);
   out.scalar_seconds = times(work.local_scalar_accesses, costs.scalar_element_seconds) +
                        times(work.gm_scalar_accesses, costs.gm_scalar_seconds);
   out.sync_seconds = times(work.barriers, costs.barrier_seconds) + times(work.flags, costs.flag_seconds) +

@@ -23,6 +23,7 @@ constexpr SumRow kSums[] = {
     {"vector_calls", &HivmWork::vector_calls},
     {"vector_elements", &HivmWork::vector_elements},
     {"vector_bytes", &HivmWork::vector_bytes},
+    {"vector_instructions", &HivmWork::vector_instructions},
     {"vector_function_calls", &HivmWork::vector_function_calls},
     {"mask_instructions", &HivmWork::mask_instructions},
     {"cube_calls", &HivmWork::cube_calls},

@@ -45,6 +45,7 @@ struct HivmWork {
   int64_t vector_calls = 0;  // of the library, and instructions of outlined code but those on masks
   int64_t vector_elements = 0;
   int64_t vector_bytes = 0;           // elements times their size
+  int64_t vector_instructions = 0;    // of vector_calls, those of outlined code
   int64_t vector_function_calls = 0;  // of outlined code
   int64_t mask_instructions = 0;      // of outlined code
   int64_t cube_calls = 0;             // of the library, on cube cores

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "tile/axes.h"
+#include "tile/npu/memory_parts.h"
 
 namespace jumar::tile::npu {
 namespace {
@@ -392,14 +393,25 @@ class Cost {
     const double operations = stage.operations + (is_exact || stage.folds == 0 ? 0 : kMask) +
                               (is_looped ? kBegin * stage.folds : 0);
     // Rows that don't fill whole units of the alignment lie apart: each takes vectors of its own, of the one
-    // instruction that repeats over them.
+    // instruction that repeats over them. Loops of vector functions go along rows in any case.
     const int64_t unit = model_.align_bytes / 4;
-    const int64_t row = last % unit == 0 ? points : last;
+    const int64_t row = last % unit == 0 && !model_.has_vector_functions ? points : last;
     const int64_t rows = points / row;
     const double vectors = static_cast<double>(rows) *
                            std::ceil(static_cast<double>(row) * 4 / static_cast<double>(model_.vector_bytes));
-    spent_.vector_us += times * operations * (model_.instruction_us + vectors * model_.vector_us);
-    spent_.other_us += times * (model_.round_us + operations * model_.barrier_us);
+    const double starts = model_.has_vector_functions ? functions_of(stage, points) : operations;
+    // What functions hand on is stored and loaded again.
+    constexpr double kHandedOn = 2;
+    const double handed_on = model_.has_vector_functions ? kHandedOn * starts : 0;
+    spent_.vector_us +=
+        times * (starts * model_.instruction_us + (operations + handed_on) * vectors * model_.vector_us);
+    spent_.other_us += times * (model_.round_us + starts * model_.barrier_us);
+  }
+
+  // That a compiler makes of a stage. It cuts what small blocks need.
+  static double functions_of(const StageShape& stage, int64_t points) {
+    constexpr double kOperations = 6;  // of a function that is cut, about
+    return 1 + (points > kCutElements ? 0 : std::floor(stage.operations / kOperations));
   }
 
   const NestShape& shape_;

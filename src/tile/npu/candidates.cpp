@@ -158,6 +158,8 @@ void Search::enumerate(size_t k, int64_t points) {
 NestTiling Search::tiling_of(const Choice& choice) const {
   NestTiling tiling;
   tiling.divides_i32 = model_.divides_i32;
+  // The compiler that makes vector functions has none for a product.
+  tiling.has_scalar_products = model_.has_vector_functions;
   const bool has_inner = !nest_.inner.empty();
   // With inner axes the last kept axis stays a dimension even if it is 1, so that results are blocks.
   const auto last_kept = [&](size_t k) {

@@ -23,7 +23,7 @@ struct NpuModel {
   int64_t buffer_bytes = 192 * 1024;  // of one vector core
   int64_t align_bytes = 32;
   int64_t multi_buffer = 2;              // memory.h
-  bool has_vector_functions = false;     // memory.h
+  bool has_vector_functions = false;     // memory.h; an instruction is then what starts a function
   int64_t vector_bytes = 256;            // that one instruction of a vector unit does at once
   bool divides_i32 = false;              // as integers, not by way of f32
   double core_bytes_per_us = 100000;     // that one core moves, in each direction

@@ -60,6 +60,7 @@ class NestLowering {
   BlockId folded(loop::ReduceKind kind, BlockId value, const loop::Stage& stage);
   BlockId first_extreme(const Inst& inst, const loop::Stage& stage);
   BlockId finished(loop::ReduceKind kind, BlockId value, AxisSet inner);
+  BlockId last_product(BlockId value, AxisSet inner);
   BlockId arg_of(loop::ReduceKind kind, BlockId values, BlockId places, AxisSet inner);
   BlockId scanned(const Inst& inst, const loop::Stage& stage);
   BlockId continued(const Inst& inst, BlockId block, BlockId scan, uint32_t axis);
@@ -398,7 +399,9 @@ BlockId NestLowering::reduced(const Inst& inst, const loop::Stage& stage) {
   if (const BlockId mask = inside(stage))
     value = builder_.op(BlockOp::kSelect, mask, value, scalars_.identity(kind, dtype));
   if (builder_.open_loops() == stage_level_) {
-    const BlockId result = finished(kind, value, inner);
+    const BlockId result = kind == loop::ReduceKind::kProd && tiling_.has_scalar_products
+                               ? last_product(value, inner)
+                               : finished(kind, value, inner);
     return logical ? builder_.op(BlockOp::kNeI, result, builder_.integer(0)) : result;
   }
   Fold made;
@@ -417,6 +420,21 @@ BlockId NestLowering::reduced(const Inst& inst, const loop::Stage& stage) {
 BlockId NestLowering::finished(loop::ReduceKind kind, BlockId value, AxisSet inner) {
   for (uint32_t k = static_cast<uint32_t>(out_.axes.size()); k-- > 0;)
     if (inner >> k & 1) value = builder_.reduce(kind, value, k);
+  return value;
+}
+
+// A product is the last of the running ones: what else is there is left out of a sum, in which x + -0.0 is x.
+BlockId NestLowering::last_product(BlockId value, AxisSet inner) {
+  const BlockId none = scalars_.constant(builder_.type(value).dtype, {.real = -0.0});
+  for (uint32_t k = static_cast<uint32_t>(out_.axes.size()); k-- > 0;) {
+    if ((inner >> k & 1) == 0) continue;
+    const BlockAxis& axis = out_.axes[k];
+    const BlockId products = builder_.scan(loop::ScanKind::kProd, value, k);
+    const Expr last = cx_.add(axis.first, axis.size - 1);
+    const BlockId is_last = builder_.index(cx_.eq(axis.symbol, last), DType::kBool);
+    value = builder_.op(BlockOp::kSelect, is_last, products, none);
+    value = builder_.reduce(loop::ReduceKind::kSum, value, k);
+  }
   return value;
 }
 

@@ -8,6 +8,7 @@
 
 #include "tile/npu/buffer_plan.h"
 #include "tile/npu/memory_parts.h"
+#include "tile/npu/register_values.h"
 #include "tile/npu/walk.h"
 
 namespace jumar::tile::npu {
@@ -81,23 +82,29 @@ class InlineBroadcasts {
 };
 
 // The buffers of a nest, as the toolchain makes them: one for each value, which an operator may compute where
-// an operand lay that nothing needs any more.
+// an operand lay that nothing needs any more. Of a compiler that makes functions of vector code: one for each
+// value that is in no register, and those of a function are all there while it runs.
 class NestBuffers {
  public:
   NestBuffers(const BlockNest& nest, const MemoryModel& model, BufferPlan& plan, int64_t& time)
       : nest_(nest),
         model_(model),
-        sizes_{nest, model.align_bytes},
+        sizes_{nest, model.align_bytes, model.has_vector_functions},
         plan_(plan),
         time_(time),
         data_(data_values(nest)),
-        inlined_(nest) {}
+        inlined_(nest) {
+    if (model.has_vector_functions) registers_.emplace(nest, data_);
+  }
 
   void run() {
     const int64_t begin = ++time_;
     walk(nest_.body, 0);
     ++time_;
-    for (const Computed& each : computed_) join(each);
+    if (registers_)
+      widen();
+    else
+      for (const Computed& each : computed_) join(each);
     for (const Moved& each : moved_) {
       PlannedBuffer& buffer = plan_.buffer(each.buffer);
       buffer.first = std::min(buffer.first, each.begin);
@@ -137,7 +144,12 @@ class NestBuffers {
   uint32_t define(BlockId id, uint32_t depth) {
     const uint32_t buffer = plan_.add({.bytes = sizes_.bytes(id), .first = time_, .last = time_});
     values_[id] = {buffer, depth, true};
+    held_.push_back(buffer);
     return buffer;
+  }
+  // What is only ever in registers reads its operands where it is used: in the same function.
+  void compute(BlockId id, uint32_t depth) {
+    if (!registers_ || !registers_->contains(id)) define(id, depth);
   }
   void use(BlockId id) {
     Value* value = value_of(id);
@@ -156,7 +168,19 @@ class NestBuffers {
     if (depth > 0) moved_.push_back({buffer, depth});
   }
   void add_moved(int64_t bytes, uint32_t depth) {
-    set_moved(plan_.add({.bytes = bytes, .first = time_, .last = time_}), depth);
+    held_.push_back(plan_.add({.bytes = bytes, .first = time_, .last = time_}));
+    set_moved(held_.back(), depth);
+  }
+
+  // The buffers of a function are there from its begin to its end.
+  void widen() {
+    for (const uint32_t id : held_) {
+      PlannedBuffer& buffer = plan_.buffer(id);
+      const auto begin = std::ranges::lower_bound(function_ends_, buffer.first);
+      const auto end = std::ranges::lower_bound(function_ends_, buffer.last);
+      if (begin != function_ends_.begin()) buffer.first = *std::prev(begin) + 1;
+      if (end != function_ends_.end()) buffer.last = *end;
+    }
   }
 
   void walk(const Region& region, uint32_t depth) {
@@ -182,15 +206,17 @@ class NestBuffers {
       alias_[carried.result] = carried.init;
     }
     const int64_t begin = time_;
+    function_ends_.push_back(time_);
     std::vector<BlockId> outer;
     outer.swap(used_in_loops_);
     walk(loop.body, depth + 1);
     for (const BlockLoop::Carried& carried : loop.carried) {
       use(carried.next);
       use(carried.init);
-      leave(carried, depth + 1);
+      if (!registers_) leave(carried, depth + 1);
     }
     ++time_;
+    function_ends_.push_back(time_);
     // What an inner loop uses of outside is there until that ends.
     for (BlockId id : used_in_loops_) {
       PlannedBuffer& buffer = plan_.buffer(values_.at(id).buffer);
@@ -220,7 +246,8 @@ class NestBuffers {
       const BlockId operand = inst.operands[k];
       if (!operand) continue;
       use(operand);
-      if (constants_.contains(operand) && takes_blocks_only(inst, k)) hold_constant(operand, inst.result);
+      const bool is_written = constants_.contains(operand) && takes_blocks_only(inst, k);
+      if (is_written && !registers_) hold_constant(operand, inst.result);
     }
     if (inst.access.index) use(inst.access.index);
     if (inst.access.mask) use(inst.access.mask);
@@ -229,28 +256,33 @@ class NestBuffers {
         constants_.insert(inst.result);
         return;
       case BlockKind::kStore:
-        return visit_store(inst, depth);
+        visit_store(inst, depth);
+        function_ends_.push_back(time_);
+        return;
       case BlockKind::kLoad:
         return visit_load(inst, depth);
       case BlockKind::kBroadcast:
         return visit_broadcast(inst, depth);
       case BlockKind::kOp:
         if (sizes_.bytes(inst.result) == 0) return;
-        define(inst.result, depth);
-        scratch(op_scratch_bytes(sizes_, inst));
+        compute(inst.result, depth);
+        scratch(registers_ ? function_op_scratch_bytes(sizes_, inst) : op_scratch_bytes(sizes_, inst));
         if (inst.op != BlockOp::kSelect)
           computed_.push_back({time_, inst.result, {inst.operands.begin(), inst.operands.end()}});
         return;
       case BlockKind::kReduce:
-        scratch(reduction_scratch_bytes(sizes_, inst));
+        if (!registers_)
+          scratch(reduction_scratch_bytes(sizes_, inst));
+        else if (registers_->is_folded_in_copy(inst))
+          scratch(sizes_.bytes(inst.operands[0]));
         break;
       case BlockKind::kScan:
-        if (inst.scan != loop::ScanKind::kSum) scratch(sizes_.bytes(inst.operands[0]));
+        scratch(registers_ ? function_scan_scratch_bytes(sizes_, inst) : scan_scratch_bytes(sizes_, inst));
         break;
       default:
-        if (ir::is_bool(sizes_.dtype(inst.result))) scratch(sizes_.word_bytes(inst.result));
+        if (!registers_ && ir::is_bool(sizes_.dtype(inst.result))) scratch(sizes_.word_bytes(inst.result));
     }
-    define(inst.result, depth);
+    compute(inst.result, depth);
   }
 
   void visit_load(const BlockInst& inst, uint32_t depth) {
@@ -258,35 +290,49 @@ class NestBuffers {
       // Bytes, which are compared with zero as halves.
       const int64_t words = sizes_.word_bytes(inst.result);
       add_moved(words / 4, depth);
-      scratch(words / 2);
-      constant_bytes_.push_back(words / 2);
-      define(inst.result, depth);
+      if (!registers_) {
+        scratch(words / 2);
+        constant_bytes_.push_back(words / 2);
+      }
+      compute(inst.result, depth);
       return;
     }
+    const int64_t bytes = moved_bytes(inst, inst.result);
     if (is_turned(inst)) {
-      add_moved(sizes_.bytes_in_memory_order(inst, inst.result), depth);
-      define(inst.result, depth);
-      return;
+      add_moved(bytes, depth);
+      return compute(inst.result, depth);
     }
-    set_moved(define(inst.result, depth), depth);
+    const uint32_t buffer = define(inst.result, depth);
+    plan_.buffer(buffer).bytes = bytes;
+    set_moved(buffer, depth);
+  }
+
+  int64_t moved_bytes(const BlockInst& access, BlockId id) const {
+    if (registers_) return sizes_.moved_bytes(access, id);
+    return is_turned(access) ? sizes_.bytes_in_memory_order(access, id) : sizes_.bytes(id);
   }
 
   void visit_store(const BlockInst& inst, uint32_t depth) {
     const BlockId id = inst.operands[0];
     if (ir::is_bool(sizes_.dtype(id))) {
       const int64_t words = sizes_.word_bytes(id);
-      scratch(words / 2);
+      if (!registers_) scratch(words / 2);
       add_moved(words / 4, depth);
       return;
     }
     Value* value = value_of(id);
     if (is_turned(inst) || !value)
-      add_moved(sizes_.bytes_in_memory_order(inst, id), depth);
+      add_moved(moved_bytes(inst, id), depth);
     else if (value->depth == depth)
       set_moved(value->buffer, depth);
   }
 
   void visit_broadcast(const BlockInst& inst, uint32_t depth) {
+    if (registers_) {
+      if (registers_->contains(inst.result) && value_of(inst.operands[0]))
+        alias_[inst.result] = inst.operands[0];
+      return compute(inst.result, depth);
+    }
     scratch(broadcast_scratch_bytes(sizes_, inst));
     if (inlined_.contains(inst.result) && value_of(inst.operands[0])) {
       alias_[inst.result] = inst.operands[0];
@@ -326,12 +372,15 @@ class NestBuffers {
   int64_t& time_;
   std::set<BlockId> data_;
   InlineBroadcasts inlined_;
+  std::optional<RegisterValues> registers_;
   std::unordered_map<BlockId, Value> values_;
   std::unordered_map<BlockId, BlockId> alias_;
   std::vector<BlockId> used_in_loops_;
   std::vector<Computed> computed_;
   std::vector<Moved> moved_;
   std::vector<int64_t> constant_bytes_;
+  std::vector<uint32_t> held_;  // buffers of values, and what is moved
+  std::vector<int64_t> function_ends_;
   std::set<BlockId> constants_;
   std::set<std::pair<BlockId, AxisSet>> known_constants_;
 };
@@ -339,7 +388,6 @@ class NestBuffers {
 }  // namespace
 
 BufferNeed buffer_need(const BlockKernel& kernel, const MemoryModel& model) {
-  if (model.has_vector_functions) return function_buffer_need(kernel, model);
   BufferPlan plan(model.align_bytes);
   int64_t time = 0;
   for (const BlockNest& nest : kernel.nests) NestBuffers(nest, model, plan, time).run();

@@ -7,6 +7,7 @@ namespace {
 
 constexpr int64_t kWord = 4;
 constexpr int64_t kVectorWords = 64;  // that an instruction does at once
+constexpr int64_t kAngleTableBytes = 1280;
 
 int64_t multiple(int64_t value, int64_t of) { return (value + of - 1) / of * of; }
 
@@ -45,11 +46,28 @@ int64_t BlockSizes::bytes(const std::vector<int64_t>& shape, int64_t bits) const
   for (size_t k = 0; k + 1 < shape.size(); ++k) rows *= shape[k];
   // Rows of masks are only full where those of the numbers are.
   const int64_t whole = align_bytes_ / kWord;
-  if (bits == 1 && shape.back() % whole == 0) return rounded_up((rows * shape.back() + 7) / 8);
+  if (bits == 1 && shape.back() % whole == 0 && (!pads_masks_ || shape.size() == 1))
+    return rounded_up((rows * shape.back() + 7) / 8);
   return rows * rounded_up((shape.back() * bits + 7) / 8);
 }
 
 int64_t BlockSizes::bytes(BlockId id) const { return bytes(shape(id), bits(id)); }
+
+int64_t BlockSizes::moved_bytes(const BlockInst& access, BlockId id) const {
+  int64_t elements = 1;
+  for (const int64_t size : shape(id)) elements *= size;
+  if (shape(id).empty() || access.access.index || access.access.is_backward) return bytes(id);
+  int64_t run = 1;
+  for (size_t k = access.access.dims.size(); k-- > 0;) {
+    const Access::Dim& dim = access.access.dims[k];
+    const BlockAxis& axis = nest_.axes[dim.axis];
+    if (axis.is_scalar || axis.size == 1) continue;
+    // Rows of a block that may reach beyond its axis are loaded one by one.
+    if (!dim.stride.is_const(run) || (run > 1 && !axis.is_exact)) break;
+    run *= axis.size;
+  }
+  return elements / run * rounded_up((run * bits(id) + 7) / 8);
+}
 
 int64_t BlockSizes::word_bytes(const std::vector<int64_t>& shape) const { return bytes(shape, 8 * kWord); }
 
@@ -60,6 +78,12 @@ int64_t BlockSizes::bytes_in_memory_order(const BlockInst& access, BlockId id) c
     if ((axes >> dim.axis & 1) != 0 && !nest_.axes[dim.axis].is_scalar)
       shape.push_back(nest_.axes[dim.axis].size);
   return std::max(bytes(id), bytes(shape, bits(id)));
+}
+
+bool is_last_axis(const BlockNest& nest, AxisSet axes, uint32_t axis) {
+  for (size_t k = axis + 1; k < nest.axes.size(); ++k)
+    if ((axes >> k & 1) != 0 && !nest.axes[k].is_scalar) return false;
+  return true;
 }
 
 bool is_turned(const BlockInst& access) {
@@ -94,11 +118,8 @@ int64_t reduction_scratch_bytes(const BlockSizes& sizes, const BlockInst& reduct
   const BlockId from = reduction.operands[0];
   const std::vector<int64_t> shape = sizes.shape(from);
   if (shape.empty()) return 0;
-  const AxisSet axes = sizes.nest().values[from].axes;
-  bool is_last = true;
-  for (size_t k = reduction.axis + 1; k < sizes.nest().axes.size(); ++k)
-    is_last = is_last && ((axes >> k & 1) == 0 || sizes.nest().axes[k].is_scalar);
-  if (!is_last) return sizes.word_bytes(from);
+  if (!is_last_axis(sizes.nest(), sizes.nest().values[from].axes, reduction.axis))
+    return sizes.word_bytes(from);
   int64_t rows = 1;
   for (size_t k = 0; k + 1 < shape.size(); ++k) rows *= shape[k];
   const int64_t row = multiple(shape.back(), 16);
@@ -130,6 +151,44 @@ int64_t broadcast_scratch_bytes(const BlockSizes& sizes, const BlockInst& broadc
   if (!is_last_new || is_before) return 0;
   const int64_t units = multiple(rows * 8, kVectorWords) * kWord;
   return before > 1 ? units + sizes.bytes(broadcast.result) / before : units;
+}
+
+int64_t scan_scratch_bytes(const BlockSizes& sizes, const BlockInst& scan) {
+  return scan.scan == loop::ScanKind::kSum ? 0 : sizes.bytes(scan.operands[0]);
+}
+
+// What is left between the functions or the loops that an operator's chain is cut into.
+int64_t function_op_scratch_bytes(const BlockSizes& sizes, const BlockInst& op) {
+  const int64_t words = sizes.word_bytes(op.result);
+  const bool is_cut = elements_of(sizes.nest(), sizes.nest().values[op.result].axes) <= kCutElements;
+  switch (op.op) {
+    case BlockOp::kRemF:
+      return is_cut ? 4 * words : 0;
+    case BlockOp::kTan:
+      return is_cut ? 5 * words : 0;
+    case BlockOp::kErf:
+      return is_cut ? 6 * words : 0;
+    case BlockOp::kPow:
+      return (is_cut ? 7 : 3) * words;
+    case BlockOp::kAtan:
+      return (is_cut ? 10 : 6) * words;
+    case BlockOp::kCos:
+      return (is_cut ? 10 : 4) * words + kAngleTableBytes;
+    case BlockOp::kSin:
+      return (is_cut ? 13 : 6) * words + kAngleTableBytes;
+    default:
+      return 0;
+  }
+}
+
+// Along rows it is done on the block turned.
+int64_t function_scan_scratch_bytes(const BlockSizes& sizes, const BlockInst& scan) {
+  const std::vector<int64_t> shape = sizes.shape(scan.operands[0]);
+  const AxisSet axes = sizes.nest().values[scan.operands[0]].axes;
+  if (shape.empty() || !is_last_axis(sizes.nest(), axes, scan.axis)) return 0;
+  int64_t rows = 1;
+  for (size_t k = 0; k + 1 < shape.size(); ++k) rows *= shape[k];
+  return shape.back() * sizes.rounded_up(rows * sizes.bits(scan.operands[0]) / 8);
 }
 
 }  // namespace jumar::tile::npu

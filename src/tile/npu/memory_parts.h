@@ -1,5 +1,4 @@
-// What memory.h's estimates for different compilers have in common: sizes of blocks, and the scratch memory
-// of operators as it was read off compiled kernels.
+// Sizes of blocks, and the scratch memory of operators as it was read off compiled kernels.
 #pragma once
 
 #include "tile/npu/memory.h"
@@ -8,7 +7,9 @@ namespace jumar::tile::npu {
 
 class BlockSizes {
  public:
-  BlockSizes(const BlockNest& nest, int64_t align_bytes) : nest_(nest), align_bytes_(align_bytes) {}
+  // Rows of masks may be as wide apart as rows of anything else.
+  BlockSizes(const BlockNest& nest, int64_t align_bytes, bool pads_masks)
+      : nest_(nest), align_bytes_(align_bytes), pads_masks_(pads_masks) {}
 
   // 0 where a value is no block.
   int64_t bytes(BlockId id) const;
@@ -16,6 +17,9 @@ class BlockSizes {
   int64_t word_bytes(BlockId id) const { return word_bytes(shape(id)); }
   // As an access has it in global memory, where its dimensions may have another order.
   int64_t bytes_in_memory_order(const BlockInst& access, BlockId id) const;
+
+  // Where rows that follow each other in global memory without a gap do so on chip.
+  int64_t moved_bytes(const BlockInst& access, BlockId id) const;
 
   std::vector<int64_t> shape(BlockId id) const { return shape_of(nest_, nest_.values[id].axes); }
   ir::DType dtype(BlockId id) const { return nest_.values[id].dtype; }
@@ -29,8 +33,11 @@ class BlockSizes {
 
   const BlockNest& nest_;
   int64_t align_bytes_;
+  bool pads_masks_;
 };
 
+// Whether the axis is the densest of a block.
+bool is_last_axis(const BlockNest& nest, AxisSet axes, uint32_t axis);
 // Whether the order of the axes differs from that in memory.
 bool is_turned(const BlockInst& access);
 // Whether the toolchain writes a constant operand to a block of its own first.
@@ -39,8 +46,12 @@ bool takes_blocks_only(const BlockInst& inst, size_t operand);
 int64_t op_scratch_bytes(const BlockSizes& sizes, const BlockInst& op);
 int64_t reduction_scratch_bytes(const BlockSizes& sizes, const BlockInst& reduction);
 int64_t broadcast_scratch_bytes(const BlockSizes& sizes, const BlockInst& broadcast);
+int64_t scan_scratch_bytes(const BlockSizes& sizes, const BlockInst& scan);
 
-// For a compiler that makes functions of vector code.
-BufferNeed function_buffer_need(const BlockKernel& kernel, const MemoryModel& model);
+// The same where the compiler makes functions of vector code. Of blocks with no more elements than this it
+// cuts chains of operators into several functions, and gets no reduction and what needs it into one loop.
+constexpr int64_t kCutElements = 4096;
+int64_t function_op_scratch_bytes(const BlockSizes& sizes, const BlockInst& op);
+int64_t function_scan_scratch_bytes(const BlockSizes& sizes, const BlockInst& scan);
 
 }  // namespace jumar::tile::npu

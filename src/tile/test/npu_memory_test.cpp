@@ -139,8 +139,51 @@ TEST(NpuMemory, RowsAreHalved) {
   EXPECT_EQ(scratch(1000), 16 * 504 * 4);
 }
 
+constexpr MemoryModel kFunctions{.multi_buffer = 1, .has_vector_functions = true};
+
 TEST(NpuMemory, FunctionsHaveAllBuffersAtOnce) {
-  EXPECT_EQ(need_of(kNegation, {1024}, {.multi_buffer = 1, .has_vector_functions = true}).bytes, 2 * 4096);
+  EXPECT_EQ(need_of(kNegation, {1024}, kFunctions).bytes, 2 * 4096);
+}
+
+// 39 rows: bishengir-compile-a5 took 239776 bytes. The numbers in f32 and their exponentials are blocks,
+// since more than one loop needs them, and the sums lie where the maxima were, which is not known here.
+TEST(NpuMemory, FunctionsHoldWhatTwoLoopsNeed) {
+  constexpr int64_t kHalves = 39 * 512 * 2;
+  const BufferNeed need = need_of(kSoftmax, {39, 512}, kFunctions);
+  EXPECT_EQ(need.bytes, 2 * kHalves + 2 * 2 * kHalves + 2 * 160);
+  EXPECT_EQ(need.bytes, 239776 + 160);
+}
+
+std::string with_rows(std::string text, const std::string& elements) {
+  for (size_t at = 0; (at = text.find("512", at)) != std::string::npos; at += elements.size())
+    text.replace(at, 3, elements);
+  return text;
+}
+
+// Rows that a register holds: what is loaded and what is stored, and the maxima and sums. Small blocks are
+// cut.
+TEST(NpuMemory, FunctionsKeepShortRowsInRegisters) {
+  const std::string text = with_rows(kSoftmax, "48");
+  EXPECT_EQ(need_of(text, {100, 48}, kFunctions).bytes, 2 * 100 * 48 * 2 + 2 * 416);
+  EXPECT_EQ(need_of(text, {64, 48}, kFunctions).bytes, 2 * 64 * 48 * 2 + 2 * 64 * 48 * 4 + 2 * 256);
+}
+
+// What a sum along columns folds is overwritten: planned for 64 by 256, with two blocks.
+TEST(NpuMemory, FunctionsFoldColumnsInACopy) {
+  std::string text = sum("1000", "64", "i0 + 1000*r0");
+  EXPECT_EQ(need_of(text, {256, 64}, kFunctions, true).bytes, 64 * 256 * 4 + 1024);
+  text.replace(text.find("        %1: f32 = reduce sum %0"), 31,
+               "        %2: f32 = neg %0\n        %1: f32 = reduce sum %2");
+  EXPECT_EQ(need_of(text, {256, 64}, kFunctions, true).bytes, 2 * 64 * 256 * 4 + 1024);
+}
+
+// Of small blocks bishengir-compile-a5 makes six blocks more.
+TEST(NpuMemory, FunctionsOfSmallBlocksAreCut) {
+  std::string text = kNegation;
+  text.replace(text.find("neg %0"), 6, "erf %0");
+  EXPECT_EQ(need_of(text, {2048}, kFunctions).bytes, 8 * 2048 * 4);
+  for (size_t at = 0; (at = text.find("3000", at)) != std::string::npos;) text.replace(at, 4, "9000");
+  EXPECT_EQ(need_of(text, {4160}, kFunctions).bytes, 2 * 4160 * 4);
 }
 
 TEST(BufferPlan, BuffersOfDifferentTimesShareAddresses) {

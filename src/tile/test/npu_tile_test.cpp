@@ -327,6 +327,41 @@ TEST(NpuTile, StagesOfOtherAxesShareTheirLoads) {
   EXPECT_EQ(count_of(kernel.choices[0].kernel, BlockKind::kLoad), 2);
 }
 
+// A compiler that has no product along an axis has running ones.
+TEST(NpuTile, ProductsAreTheLastOfRunningOnes) {
+  const auto folds = [](bool has_vector_functions) {
+    loop::Program program = read(R"(loop @main {
+  %x: f32[512, 40] = input 0
+  %y: f32[512] = output
+  kernel @product {
+    nest (i0 in 512) {
+      stage (r0 in 40) {
+        %0: f32 = load %x[40*i0 + r0]
+        %1: f32 = reduce prod %0
+      }
+      stage {
+        store %y[i0], %1
+      }
+    }
+  }
+  return %y
+}
+)");
+    const TiledKernel kernel = tiled(program, {.has_vector_functions = has_vector_functions});
+    EXPECT_FALSE(kernel.choices.empty()) << kernel.refusal;
+    std::vector<std::string> kinds;
+    for_each_inst(kernel.choices[0].kernel.nests[0].body, [&](const BlockInst& inst) {
+      if (inst.kind == BlockKind::kScan)
+        kinds.push_back(inst.scan == loop::ScanKind::kProd ? "scan prod" : "scan");
+      if (inst.kind == BlockKind::kReduce)
+        kinds.push_back(inst.reduce == loop::ReduceKind::kSum ? "sum" : "prod");
+    });
+    return kinds;
+  };
+  EXPECT_EQ(folds(false), std::vector<std::string>({"prod"}));
+  EXPECT_EQ(folds(true), std::vector<std::string>({"scan prod", "sum"}));
+}
+
 // Rows that don't fill units of the alignment are one block all the same: its instructions repeat over them.
 TEST(NpuTile, UnalignedRowsAreNotCut) {
   loop::Program program = read(R"(loop @main {

@@ -306,5 +306,22 @@ TEST(HivmTime, LongestPipeThenWaits) {
   EXPECT_EQ(estimated_time(traffic, costs).bound, "memory");
 }
 
+// A function is started once, and its instructions, those on masks as well, take as long as their registers
+// do.
+TEST(HivmTime, FunctionsOfInstructionsStartOnce) {
+  HivmTraffic traffic;
+  HivmWork core;
+  core.vector_calls = 101;
+  core.vector_instructions = 100;
+  core.vector_function_calls = 2;
+  core.vector_bytes = 100 * 256;
+  core.mask_instructions = 10;
+  traffic.vector_cores = {core};
+  HivmCosts costs;
+  costs.vector_call_seconds = 5;
+  costs.vector_bytes_per_second = 256;
+  EXPECT_DOUBLE_EQ(estimated_time(traffic, costs).vector_seconds, 110 + 3 * 5);
+}
+
 }  // namespace
 }  // namespace jumar::driver::toolchain
