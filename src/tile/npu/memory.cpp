@@ -150,13 +150,13 @@ class NestBuffers {
     if (bytes > 0) plan_.add({.bytes = bytes, .first = time_, .last = time_});
   }
   // Transfers of the next and the last round go on while this one computes.
-  void set_moved(uint32_t buffer, uint32_t depth) {
+  void set_moved(uint32_t buffer, uint32_t depth, bool is_single = false) {
     plan_.buffer(buffer).is_moved = true;
-    plan_.buffer(buffer).copies = copies(depth);
+    plan_.buffer(buffer).copies = is_single ? 1 : copies(depth);
     if (depth > 0) moved_.push_back({buffer, depth});
   }
-  void add_moved(int64_t bytes, uint32_t depth) {
-    set_moved(plan_.add({.bytes = bytes, .first = time_, .last = time_}), depth);
+  void add_moved(int64_t bytes, uint32_t depth, bool is_single = false) {
+    set_moved(plan_.add({.bytes = bytes, .first = time_, .last = time_}), depth, is_single);
   }
 
   void walk(const Region& region, uint32_t depth) {
@@ -264,11 +264,11 @@ class NestBuffers {
       return;
     }
     if (is_turned(inst)) {
-      add_moved(sizes_.bytes_in_memory_order(inst, inst.result), depth);
+      add_moved(sizes_.bytes_in_memory_order(inst, inst.result), depth, inst.is_single);
       define(inst.result, depth);
       return;
     }
-    set_moved(define(inst.result, depth), depth);
+    set_moved(define(inst.result, depth), depth, inst.is_single);
   }
 
   void visit_store(const BlockInst& inst, uint32_t depth) {
@@ -281,9 +281,9 @@ class NestBuffers {
     }
     Value* value = value_of(id);
     if (is_turned(inst) || !value)
-      add_moved(sizes_.bytes_in_memory_order(inst, id), depth);
+      add_moved(sizes_.bytes_in_memory_order(inst, id), depth, inst.is_single);
     else if (value->depth == depth)
-      set_moved(value->buffer, depth);
+      set_moved(value->buffer, depth, inst.is_single);
   }
 
   void visit_broadcast(const BlockInst& inst, uint32_t depth) {

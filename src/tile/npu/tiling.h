@@ -22,6 +22,8 @@ struct NestTiling {
   std::vector<AxisTiling> axes;  // in the order of blocks: the last is contiguous
   // The device divides i32 as integers. Else it does as f32, and exact division is made of more operators.
   bool divides_i32 = false;
+  // The toolchain gives what loops load or store two buffers.
+  bool has_two_buffers = false;
 };
 
 // A nest in the form that is tiled: no axes of extent 1, neighbours merged where all addresses allow, no
