@@ -15,7 +15,7 @@ using loop::Axis;
 constexpr int64_t kMostPoints = 16384;  // of one axis in a block
 constexpr int64_t kLoops[] = {1,  2,  3,  4,  5,  6,  7,  8,  10,  12,  14, 16,
                               20, 24, 28, 32, 40, 48, 64, 96, 128, 192, 256};
-constexpr size_t kMostCombinations = 3000;
+constexpr size_t kMostCombinations = 1500;
 constexpr size_t kMostBuilt = 24;
 
 int64_t rounded_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
