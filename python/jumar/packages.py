@@ -53,25 +53,31 @@ def aot_compile(
     return output
 
 
-def _device_key(path: str) -> str:
-    """What torch's loaders choose a runner by; "" where the file is no package."""
+def _entry(path: str, ending: str) -> Any:
+    """The JSON of the first entry of a package whose name ends so; None where the file has none."""
     try:
         with zipfile.ZipFile(path) as archive:
             for name in archive.namelist():
-                if name.endswith("_metadata.json"):
-                    return str(json.loads(archive.read(name)).get("AOTI_DEVICE_KEY", ""))
+                if name.endswith(ending):
+                    return json.loads(archive.read(name))
     except (zipfile.BadZipFile, ValueError):
         pass
-    return ""
+    return None
+
+
+def _device_key(path: str) -> str:
+    """What torch's loaders choose a runner by; "" where the file is no package."""
+    return str((_entry(path, "_metadata.json") or {}).get("AOTI_DEVICE_KEY", ""))
 
 
 class SimulatedPackage:
     """A package for an NPU, called like the exported module; the simulator runs its kernels."""
 
-    def __init__(self, program: Any) -> None:
+    def __init__(self, program: Any, launches: dict[str, Any]) -> None:
         from torch.utils import _pytree as pytree
 
         self._program = program
+        self._launches = launches
         signature = json.loads(program.signature())
         self._in_spec = pytree.treespec_loads(signature["in_spec"])
         self._out_spec = pytree.treespec_loads(signature["out_spec"])
@@ -91,8 +97,10 @@ class SimulatedPackage:
         return pytree.tree_unflatten(list(self._program.run(inputs)), self._out_spec)
 
     def report(self) -> dict[str, Any]:
-        """Kernels and called operators with their reasons, as the package tells them."""
-        return json.loads(self._program.report())
+        """Kernels and called operators with their reasons, as the package tells them; "launches" and "at_load" are
+        those of its kernels.json (docs/ascend.md), with what each costs for the sizes of the example."""
+        told = {key: self._launches[key] for key in ("launches", "at_load") if key in self._launches}
+        return {**json.loads(self._program.report()), **told}
 
 
 def load(path: str | os.PathLike[str], *, sim: bool = False, options: dict[str, Any] | None = None) -> Any:
@@ -111,4 +119,4 @@ def load(path: str | os.PathLike[str], *, sim: bool = False, options: dict[str, 
             f"'{name}' is compiled for an NPU, and Jumar launches kernels on none yet: "
             "jumar.load(path, sim=True) runs them in the simulator"
         )
-    return SimulatedPackage(_native.simulate_package(name, options))
+    return SimulatedPackage(_native.simulate_package(name, options), _entry(name, "/kernels.json") or {})

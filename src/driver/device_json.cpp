@@ -37,9 +37,8 @@ class Writer {
     for (const auto& [name, size] : facts_.sizes) json_.key(name).number(size);
     json_.end();
     driver::write(json_, "emitted", facts_.stages);
-    json_.key("launches").list();
-    for (const DeviceLaunch& row : facts_.launches) launch(row);
-    json_.end();
+    launches("launches", {facts_.parts, facts_.launches, ""});
+    if (facts_.at_load) launches("at_load", *facts_.at_load);
     json_.key("calls").list();
     for (const Report::Call& call : facts_.report.calls)
       json_.object()
@@ -78,15 +77,25 @@ class Writer {
     json_.end();
   }
 
-  void launch(const DeviceLaunch& row) {
+  void launches(std::string_view key, const PlanLaunches& of) {
+    json_.key(key).list();
+    for (const DeviceLaunch& row : of.launches) launch(of, row);
+    json_.end();
+  }
+
+  void launch(const PlanLaunches& of, const DeviceLaunch& row) {
     const NpuKernel& kernel = *row.kernel;
-    json_.object().key("kernel").text(kernel.name).key("function").text(kernel.function);
+    json_.object()
+        .key("kernel")
+        .text(std::string(of.prefix) + kernel.name)
+        .key("function")
+        .text(kernel.function);
     write_json(json_, "ops", counted_ops(kernel.origin));
     json_.key("files").object();
     for (const std::string& stage : facts_.stages) json_.key(stage).text(stage_file(kernel, stage));
     json_.end();
     driver::write(json_, "grid", row.grid);
-    arguments(row);
+    arguments(of.parts.program, row);
     json_.key("tiling").list();
     for (size_t n = 0; n < kernel.choice.tilings.size(); ++n)
       nest(kernel.choice.kernel.nests[n], kernel.choice.tilings[n]);
@@ -97,13 +106,13 @@ class Writer {
     json_.end();
   }
 
-  void arguments(const DeviceLaunch& row) {
+  void arguments(const loop::Program& program, const DeviceLaunch& row) {
     const tile::npu::BlockKernel& block = row.kernel->choice.kernel;
     json_.key("arguments").list();
     for (const loop::BufferId id : block.buffers) {
-      const loop::Buffer& buffer = facts_.parts.program.buffers[id];
+      const loop::Buffer& buffer = program.buffers[id];
       json_.object().key("buffer").text(buffer.name).key("dtype").text(ir::dtype_name(buffer.type.dtype));
-      json_.key("type").text(ir::text(facts_.parts.program.cx(), buffer.type));
+      json_.key("type").text(ir::text(program.cx(), buffer.type));
       json_.key("use").text(use_of(*row.loops, id)).end();
     }
     json_.end();
@@ -115,7 +124,7 @@ class Writer {
     for (const tile::npu::IntArgument& argument : block.ints) json_.text(argument.is_wide ? "i64" : "i32");
     json_.end();
     json_.key("numbers").list();
-    for (const loop::NumberId id : block.numbers) json_.text(facts_.parts.program.numbers[id].name);
+    for (const loop::NumberId id : block.numbers) json_.text(program.numbers[id].name);
     json_.end();
     json_.key("atomic").boolean(block.has_atomics);
   }
@@ -132,6 +141,7 @@ class Writer {
 
   void memory(const DeviceLaunch& row) {
     json_.key("ub_modelled_bytes").number(row.kernel->choice.buffer_bytes);
+    json_.key("ub_unshared_bytes").number(row.kernel->choice.unshared_bytes);
     json_.key("ub_bytes").number(row.kernel->check.compiled.ub_bytes);
     json_.key("least_read_bytes").number(row.least.read_bytes);
     json_.key("least_written_bytes").number(row.least.written_bytes);

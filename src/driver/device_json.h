@@ -1,6 +1,7 @@
 // kernels.json of a device project. Schema and an example: docs/ascend.md.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "driver/device_launches.h"
@@ -8,6 +9,13 @@
 #include "driver/toolchain/toolchain.h"
 
 namespace jumar::driver {
+
+// The launches of one plan.
+struct PlanLaunches {
+  const NpuParts& parts;
+  std::span<const DeviceLaunch> launches;
+  std::string_view prefix;  // of kernels' names in the package's plan
+};
 
 struct DeviceJson {
   const NpuParts& parts;
@@ -17,6 +25,7 @@ struct DeviceJson {
   std::span<const DeviceLaunch> launches;
   const Report& report;
   std::span<const std::string> stages;  // the words of --emit whose files are there
+  std::optional<PlanLaunches> at_load;  // what is computed of the weights when a package is loaded
 };
 
 // The first member, by which such a file is known.

@@ -167,7 +167,14 @@ class Maker {
     const StageTimer timer(report_, "count");
     const SizeValues sizes = hinted_sizes(parts.program);
     JUMAR_ASSIGN(const std::vector<DeviceLaunch> launches, device_launches(parts, device_, sizes));
-    return device_json({parts, device_, tools_, sizes, launches, report_, {}});
+    std::vector<DeviceLaunch> folding;
+    std::optional<PlanLaunches> at_load;
+    if (folding_) {
+      // Sizes of weights are numbers.
+      JUMAR_ASSIGN(folding, device_launches(*folding_, device_, {}));
+      at_load.emplace(PlanLaunches{*folding_, folding, kFoldingPrefix});
+    }
+    return device_json({parts, device_, tools_, sizes, launches, report_, {}, at_load});
   }
 
   Result<PackageSummary> written(PackageContents& contents, const NpuParts& parts,

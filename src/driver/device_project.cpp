@@ -54,7 +54,7 @@ class Maker {
     const std::vector<std::string> wanted = wanted_stages();
     DeviceProject out;
     out.launches = launches.size();
-    out.json = device_json({parts, *device, tools, sizes, launches, report_, wanted});
+    out.json = device_json({parts, *device, tools, sizes, launches, report_, wanted, {}});
     out.files.push_back({kKernelsFile, out.json});
     out.files.push_back({"plan.txt", plan::write_plan(parts.plan)});
     for (const DeviceLaunch& launch : launches)

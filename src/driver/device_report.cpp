@@ -49,7 +49,9 @@ void write_made(JsonWriter& json, const NpuKernel& kernel) {
   write_texts(json, "rejected", kernel.rejected);
   json.key("grid").text(sym::text(kernel.choice.kernel.grid)).key("tiling").text(tiling_text(kernel));
   json.key("loops_fold").boolean(loops_fold(kernel)).key("finds").boolean(finds(kernel));
-  json.key("ub_modelled_bytes").number(kernel.choice.buffer_bytes).key("ub_bytes").number(compiled.ub_bytes);
+  json.key("ub_modelled_bytes").number(kernel.choice.buffer_bytes);
+  json.key("ub_unshared_bytes").number(kernel.choice.unshared_bytes);
+  json.key("ub_bytes").number(compiled.ub_bytes);
   json.key("modelled_us").real(kernel.choice.us).key("tile_ms").real(kernel.tile_seconds * 1e3);
   json.key("toolchain_ms").real((kernel.check.adapted.seconds + compiled.seconds) * 1e3);
   json.key("dropped_code_motion").boolean(compiled.dropped_code_motion);

@@ -1,7 +1,8 @@
 // Rows of a report about kernels of an NPU: what the toolchain made of each, and what it does in a launch.
 //
 //   {"name": "k0", "stage": "checked", "choice": 0, "rejected": [], "grid": "...", "tiling": "...",
-//    "loops_fold": false, "finds": false, "ub_modelled_bytes": 98304, "ub_bytes": 98304,
+//    "loops_fold": false, "finds": false, "ub_modelled_bytes": 98304,
+//    "ub_unshared_bytes": 98304, "ub_bytes": 98304,
 //    "modelled_us": 12.5, "tile_ms": 0.8, "toolchain_ms": 210.5, "dropped_code_motion": false,
 //    "dropped_multi_buffer": false, "ranking": [...],
 //    "counts": {"gm_bytes": 1024, "least_bytes": 1024, "hivm_us": 11.5, ...}}

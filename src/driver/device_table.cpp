@@ -23,10 +23,26 @@ struct Row {
   bool is_counted = false;
 };
 
-constexpr const char* kHeads[] = {"kernel", "grid",   "cores",  "tiling", "UB",    "GM MB", "ratio",
-                                  "+bcast", "vector", "scalar", "us",     "stage", "ops"};
+enum Column : uint8_t {
+  kKernel,
+  kGrid,
+  kCores,
+  kTiling,
+  kUb,
+  kUnshared,
+  kGm,
+  kRatio,
+  kBroadcast,
+  kVector,
+  kScalar,
+  kTime,
+  kStage,
+  kOps
+};
+constexpr const char* kHeads[] = {"kernel", "grid",   "cores",  "tiling", "UB", "unshared", "GM MB",
+                                  "ratio",  "+bcast", "vector", "scalar", "us", "stage",    "ops"};
 // Texts are left-aligned, numbers right.
-constexpr std::string_view kLeft = "l..l.......ll";
+constexpr std::string_view kLeft = "l..l........ll";
 
 std::string mega(int64_t bytes) { return fmt::format("{:.3f}", static_cast<double>(bytes) / 1e6); }
 
@@ -126,26 +142,30 @@ Result<Row> counted_row(const JsonValue& launch, Row row) {
   JUMAR_ASSIGN(const int64_t cores, integer(launch, "cores_used"));
   JUMAR_ASSIGN(const int64_t vector, integer(launch, "vector_calls"));
   JUMAR_ASSIGN(const int64_t scalar, integer(launch, "scalar_elements"));
-  row.cells[2] = std::to_string(cores);
-  row.cells[5] = mega(row.bytes);
-  JUMAR_ASSIGN(row.cells[6], ratio_text(launch, "ratio_to_least"));
-  JUMAR_ASSIGN(row.cells[7], ratio_text(launch, "ratio_with_broadcast"));
-  row.cells[8] = std::to_string(vector);
-  row.cells[9] = std::to_string(scalar);
-  row.cells[10] = fmt::format("{:.1f}", static_cast<double>(row.nanoseconds) / 1e3);
+  row.cells[kCores] = std::to_string(cores);
+  row.cells[kGm] = mega(row.bytes);
+  JUMAR_ASSIGN(row.cells[kRatio], ratio_text(launch, "ratio_to_least"));
+  JUMAR_ASSIGN(row.cells[kBroadcast], ratio_text(launch, "ratio_with_broadcast"));
+  row.cells[kVector] = std::to_string(vector);
+  row.cells[kScalar] = std::to_string(scalar);
+  row.cells[kTime] = fmt::format("{:.1f}", static_cast<double>(row.nanoseconds) / 1e3);
   return row;
 }
 
 Result<Row> row_of(const JsonValue& launch) {
   Row row;
   row.cells.assign(std::size(kHeads), "?");
-  JUMAR_ASSIGN(row.cells[0], text(launch, "kernel"));
-  JUMAR_ASSIGN(row.cells[1], grid_text(launch));
-  JUMAR_ASSIGN(row.cells[3], tiling_text(launch));
+  JUMAR_ASSIGN(row.cells[kKernel], text(launch, "kernel"));
+  JUMAR_ASSIGN(row.cells[kGrid], grid_text(launch));
+  JUMAR_ASSIGN(row.cells[kTiling], tiling_text(launch));
   JUMAR_ASSIGN(const int64_t ub, integer(launch, "ub_bytes"));
-  row.cells[4] = std::to_string(ub);
-  JUMAR_ASSIGN(row.cells[11], text(launch, "stage"));
-  JUMAR_ASSIGN(row.cells[12], ops_text(launch));
+  row.cells[kUb] = std::to_string(ub);
+  if (launch.has("ub_unshared_bytes")) {
+    JUMAR_ASSIGN(const int64_t unshared, integer(launch, "ub_unshared_bytes"));
+    row.cells[kUnshared] = std::to_string(unshared);
+  }
+  JUMAR_ASSIGN(row.cells[kStage], text(launch, "stage"));
+  JUMAR_ASSIGN(row.cells[kOps], ops_text(launch));
   JUMAR_ASSIGN(row.least_bytes, integer(launch, "least_bytes"));
   if (launch.has("gm_bytes")) return counted_row(launch, std::move(row));
   return row;
@@ -240,24 +260,31 @@ Result<std::string> doubt_line(const JsonValue& launch) {
                      fmt::join(names, ", "));
 }
 
-Result<std::string> launch_table(const JsonValue& root, const std::string& file) {
-  JUMAR_ASSIGN(const std::string format, text(root, "format"));
-  if (format != kDeviceProjectFormat)
-    return diagnostic("input", "{}: it is '{}', not '{}'", file, format, kDeviceProjectFormat);
-  JUMAR_ASSIGN(std::string out, head_line(root));
-  JUMAR_ASSIGN(const JsonValue list, root.get("launches"));
+Result<std::string> launch_lines(const JsonValue& root, std::string_view key) {
+  JUMAR_ASSIGN(const JsonValue list, root.get(key));
   JUMAR_ASSIGN(const std::vector<JsonValue> launches, list.array());
   std::vector<Row> rows;
   for (const JsonValue& launch : launches) {
     JUMAR_ASSIGN(Row row, row_of(launch));
     rows.push_back(std::move(row));
   }
-  out += lines(rows) + summary(rows);
+  std::string out = lines(rows) + summary(rows);
   for (const JsonValue& launch : launches) {
     JUMAR_ASSIGN(const std::string line, doubt_line(launch));
     out += line;
   }
   return out;
+}
+
+Result<std::string> launch_table(const JsonValue& root, const std::string& file) {
+  JUMAR_ASSIGN(const std::string format, text(root, "format"));
+  if (format != kDeviceProjectFormat)
+    return diagnostic("input", "{}: it is '{}', not '{}'", file, format, kDeviceProjectFormat);
+  JUMAR_ASSIGN(const std::string head, head_line(root));
+  JUMAR_ASSIGN(const std::string launches, launch_lines(root, "launches"));
+  if (!root.has("at_load")) return head + launches;
+  JUMAR_ASSIGN(const std::string at_load, launch_lines(root, "at_load"));
+  return head + launches + "computed of the weights, when the package is loaded:\n" + at_load;
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ Result<NpuParts> compile_for_npu(Stages& stages, const graph::Graph& graph, cons
   std::set<std::string> apart;
   for (int round = 0;; ++round) {
     JUMAR_ASSIGN(loop::Program program, stages.lower(graph, how));
-    std::map<std::string, std::set<std::string>> members = stages.fuse(program, apart);
+    std::map<std::string, std::set<std::string>> members = stages.fuse(program, {apart, true});
     drop_empty_kernels(program);
     for (const auto& [chunk, whole] : tile::split_reductions(program, split_policy(device.target)))
       members[chunk] = members.at(whole);

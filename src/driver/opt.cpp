@@ -92,9 +92,9 @@ class Run {
 
   Result<std::string> loops(loop::Program program, Level from) {
     if (request_.to == Level::kLoop) return out_ + loop::write_program(program);
-    if (from < Level::kFused) stages_.fuse(program);
-    if (request_.to == Level::kFused) return out_ + loop::write_program(program);
     JUMAR_ASSIGN(const std::optional<Device> device, device_of(options_));
+    if (from < Level::kFused) stages_.fuse(program, {{}, device.has_value()});
+    if (request_.to == Level::kFused) return out_ + loop::write_program(program);
     if (device) return on_device(program, *device);
     if (request_.to >= Level::kTtir)
       return diagnostic("option", "{} is made for a device: name one with option target",

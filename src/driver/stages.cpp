@@ -144,12 +144,12 @@ Result<loop::Program> Stages::lower(const graph::Graph& graph, const LowerFor& h
   return program;
 }
 
-std::map<std::string, std::set<std::string>> Stages::fuse(loop::Program& program,
-                                                          const std::set<std::string>& apart) {
+std::map<std::string, std::set<std::string>> Stages::fuse(loop::Program& program, const FuseFor& how) {
   const StageTimer timer(report_, "fuse");
   fuse::FuseOptions options;
   options.max_fusions = static_cast<uint32_t>(options_.max_fusions());
-  options.apart = apart;
+  options.in_blocks = how.in_blocks;
+  options.apart = how.apart;
   fuse::FuseReport fusions;
   fuse::fuse(program, options, fusions);
   check_stage(loop::verify(program), "fuse");

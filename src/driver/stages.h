@@ -78,9 +78,14 @@ class Stages {
   };
   Result<loop::Program> lower(const graph::Graph& graph) { return lower(graph, {}); }
   Result<loop::Program> lower(const graph::Graph& graph, const LowerFor& how);
-  // Kernels of `apart` are left alone. For each kernel afterwards: those from before that are in it.
-  std::map<std::string, std::set<std::string>> fuse(loop::Program& program,
-                                                    const std::set<std::string>& apart = {});
+  // What a target adds to fusion: fuse::FuseOptions says what these are.
+  struct FuseFor {
+    std::set<std::string> apart;
+    bool in_blocks = false;
+  };
+  // For each kernel afterwards: those from before that are in it.
+  std::map<std::string, std::set<std::string>> fuse(loop::Program& program) { return fuse(program, {}); }
+  std::map<std::string, std::set<std::string>> fuse(loop::Program& program, const FuseFor& how);
   void tile(loop::Program& program, const jit::CpuTarget& target);
   plan::Plan plan(const loop::Program& program, const DistinctKernels& kernels);
   plan::Plan plan(const loop::Program& program, std::span<const emit::host::KernelLaunch> launches);

@@ -20,6 +20,9 @@ namespace {
 
 // A producer this light is computed again wherever it is loaded.
 constexpr int kCheapWeight = 10;
+// In blocks, one up to this weight is computed again where it has a point for so many of the consumer's.
+constexpr int kBlockWeight = 64;
+constexpr int64_t kPointsForEach = 256;
 // A producer without loads (a constant, a range) is computed again even when its buffer must exist as well.
 constexpr int kTrivialWeight = 3;
 // Kernels that load one buffer are tried as siblings with so many neighbours.
@@ -88,8 +91,8 @@ class Fusion {
       for (BufferId buffer : loaded) {
         GroupId producer = dependence_.writer(buffer);
         loop::Nest* source = single_nest(producer);
-        if (!source || producer == consumer || !budget_left() || !worth_inlining(producer, buffer, nest))
-          continue;
+        if (!source || producer == consumer || !budget_left()) continue;
+        if (!worth_inlining(producer, buffer, nest) && !is_small_beside(producer, consumer, nest)) continue;
         if (!inline_producer(context_, *source, buffer, nest).empty()) continue;
         ++report_.inlined;
         changed = true;
@@ -103,22 +106,38 @@ class Fusion {
 
   bool worth_inlining(GroupId producer, BufferId buffer, const loop::Nest& consumer) {
     const loop::Nest& nest = *single_nest(producer);
-    if (!is_pointwise(nest)) return false;
-    size_t stores = 0;
-    bool loads = false;
-    for (const loop::Stage::Line& line : nest.stages[0].body) {
-      if (line.inst.kind == InstKind::kStore) ++stores;
-      if (line.inst.kind == InstKind::kLoad) loads = true;
-      // An index is checked where eager checks it: for every point of the operator, once.
-      if (line.inst.kind == InstKind::kWrapIndex) return false;
-    }
-    if (stores != 1 || loop::line_count(nest) + loop::line_count(consumer) > context_.options.max_lines)
-      return false;
+    if (!may_repeat(nest, consumer)) return false;
+    const auto of_kind = [](InstKind kind) {
+      return [kind](const loop::Stage::Line& line) { return line.inst.kind == kind; };
+    };
+    if (std::ranges::count_if(nest.stages[0].body, of_kind(InstKind::kStore)) != 1) return false;
+    const bool loads = std::ranges::any_of(nest.stages[0].body, of_kind(InstKind::kLoad));
     int weight = body_weight(nest);
     if (!loads && weight <= kTrivialWeight) return true;
     if (dependence_.escapes(buffer)) return false;
     if (weight <= kCheapWeight) return true;
     return loaded_once(producer, buffer, consumer);
+  }
+
+  bool may_repeat(const loop::Nest& producer, const loop::Nest& consumer) const {
+    if (!is_pointwise(producer)) return false;
+    // An index is checked where eager checks it: for every point of the operator, once.
+    for (const loop::Stage::Line& line : producer.stages[0].body)
+      if (line.inst.kind == InstKind::kWrapIndex) return false;
+    return loop::line_count(producer) + loop::line_count(consumer) <= context_.options.max_lines;
+  }
+
+  // Work that goes away as a kernel, and that blocks do once for a great many points of the consumer: the
+  // scale and the shift of each channel of a normalisation.
+  bool is_small_beside(GroupId producer, GroupId consumer, const loop::Nest& nest) {
+    const loop::Nest& source = *single_nest(producer);
+    if (!context_.options.in_blocks || !may_repeat(source, nest)) return false;
+    if (body_weight(source) > kBlockWeight) return false;
+    for (BufferId buffer : dependence_.groups[producer].writes)
+      if (needed_by_others(producer, consumer, buffer)) return false;
+    sym::Context& cx = program_.cx();
+    const int64_t there = estimated(program_, point_count(cx, source.kept));
+    return there <= kSmallElems && estimated(program_, point_count(cx, nest.kept)) >= there * kPointsForEach;
   }
 
   // One load, in one nest, that runs over no more points than the producer does: nothing is computed twice. A

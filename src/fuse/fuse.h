@@ -32,6 +32,9 @@ struct FuseOptions {
   int64_t max_local_bytes = 32 * 1024;
   // A merged body beyond this many lines is refused: registers and compile time.
   uint32_t max_lines = 600;
+  // Kernels compute blocks: a value that differs along few axes only is computed once for all points of the
+  // others.
+  bool in_blocks = false;
   // Kernels, as before fusion, that stay by themselves.
   std::set<std::string> apart = {};
 };

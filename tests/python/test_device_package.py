@@ -90,10 +90,13 @@ def test_what_is_in_a_package(packed) -> None:
     for row in kernels["kernels"]:
         assert f"func.func @{row['function']}(" in found[row["linalg"]].decode()
         assert row["binary"] is None or found[row["binary"]]
-    launches = json.loads(found["kernels.json"])["launches"]
+    costs = json.loads(found["kernels.json"])
+    launches, at_load = costs["launches"], costs["at_load"]
     names = [row["kernel"] for row in kernels["kernels"]]
-    assert [row["kernel"] for row in launches] == names[:len(launches)]
-    assert names[len(launches):] and all(name.startswith("fold_") for name in names[len(launches):])
+    assert [row["kernel"] for row in launches + at_load] == names
+    assert at_load and all(row["kernel"].startswith("fold_") for row in at_load)
+    for row in launches + at_load:
+        assert row["gm_bytes"] >= row["least_written_bytes"] and row["ub_unshared_bytes"] >= row["ub_modelled_bytes"]
     assert found["device.target"].decode().startswith(f'target "{target}"')
     metadata = json.loads(found["model.wrapper_metadata.json"])
     assert metadata["AOTI_DEVICE_KEY"] == "npu" and metadata["JUMAR_TARGET"] == target
@@ -138,7 +141,7 @@ def test_listing_and_inspecting(packed) -> None:
     told = json.loads(jumar("inspect", package, "--json"))
     launches = told["device"]["project"]["launches"]
     assert f"compiled for: {target}" in text and f"target: {target}, at most " in text
-    for row in launches:
+    for row in launches + told["device"]["project"]["at_load"]:
         assert re.search(rf"^{re.escape(row['kernel'])} +{row['grid'][0]} ", text, re.MULTILINE)
     assert "1x aten.addmm.default: a matrix product" in text
     assert [row["op"] for row in told["calls"]] == ["aten.addmm.default"]
@@ -296,7 +299,10 @@ def test_python(packed) -> None:
     with pytest.raises(jumar.Error, match=r"launches kernels on none yet: jumar\.load\(path, sim=True\)"):
         jumar.load(package)
     loaded = jumar.load(package, sim=True, options={"device_limit": (2, 4)})
-    assert [row["name"] for row in loaded.report()["kernels"]] == ["layer_norm_2", "mul_1"]
+    report = loaded.report()
+    assert [row["name"] for row in report["kernels"]] == ["layer_norm_2", "mul_1"]
+    costs = json.loads(entries(package)["kernels.json"])
+    assert (report["launches"], report["at_load"]) == (costs["launches"], costs["at_load"])
     for ids in (IDS, *(torch.randint(0, 50, sizes) for sizes in ((3, 77), (1, 1), (0, 5), (5, 0)))):
         torch.testing.assert_close(loaded(ids), block()(ids).detach(), rtol=1e-5, atol=1e-5)
     with pytest.raises(jumar.InputError, match="outside the range"):

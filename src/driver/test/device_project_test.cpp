@@ -25,7 +25,7 @@ constexpr const char* kJson = R"({"format": "jumar device project 1",
               {"tasks": "s0", "axes": [{"axis": "i0", "extent": "s0", "block": 4, "role": "loop"}]},
               {"tasks": "s0", "axes": [{"axis": "i0", "extent": "s0", "block": 4, "role": "loop"}]}],
    "ops": [{"op": "aten._softmax.default", "count": 1}, {"op": "aten.add.Tensor", "count": 2}],
-   "ub_bytes": 1024, "least_bytes": 2000000, "broadcast_bytes": 10, "gm_bytes": 3000000,
+   "ub_unshared_bytes": 2048, "ub_bytes": 1024, "least_bytes": 2000000, "broadcast_bytes": 10, "gm_bytes": 3000000,
    "ratio_to_least": 1.5, "ratio_with_broadcast": 1.4999, "vector_calls": 77, "scalar_elements": 5,
    "cores_used": 13, "modelled_ns": 12345, "stage": "checked, not linked"},
   {"kernel": "odd", "ops": [], "grid": [2, 3, 1], "tiling": [], "ub_bytes": 0, "least_bytes": 5,
@@ -93,19 +93,33 @@ TEST_F(Folder, LeavesOtherThingsAlone) {
 TEST(DeviceTable, HasARowForEachLaunch) {
   const Result<std::string> text = device_table(kJson, "kernels.json");
   ASSERT_TRUE(text.ok()) << text.error().text();
-  EXPECT_EQ(*text,
-            "target: Ascend910B1, at most 7 cube and 14 vector cores, UB 196608 bytes\n"
-            "sizes: s0 = 100\n"
-            "kernel   grid  cores  tiling                 UB  GM MB  ratio  +bcast  vector  scalar    us"
-            "  stage                ops\n"
-            "softmax    14     13  t8/s0 r768; 2x 4/s0  1024  3.000  1.500   1.500      77       5  12.3"
-            "  checked, not linked  _softmax, 2x add.Tensor\n"
-            "odd       2x3      ?                          0      ?      ?       ?       ?       ?     ?"
-            "  linked\n"
-            "2 launches: GM 3.000 MB, 1.500 of the least possible, 12.3 us modelled; 1 not counted\n"
-            "not counted: odd: too long\n"
-            "called operators:\n"
-            "  2x aten.mm.default: a matrix product\n");
+  EXPECT_EQ(
+      *text,
+      "target: Ascend910B1, at most 7 cube and 14 vector cores, UB 196608 bytes\n"
+      "sizes: s0 = 100\n"
+      "kernel   grid  cores  tiling                 UB  unshared  GM MB  ratio  +bcast  vector  scalar    us"
+      "  stage                ops\n"
+      "softmax    14     13  t8/s0 r768; 2x 4/s0  1024      2048  3.000  1.500   1.500      77       5  12.3"
+      "  checked, not linked  _softmax, 2x add.Tensor\n"
+      "odd       2x3      ?                          0         ?      ?      ?       ?       ?       ?     ?"
+      "  linked\n"
+      "2 launches: GM 3.000 MB, 1.500 of the least possible, 12.3 us modelled; 1 not counted\n"
+      "not counted: odd: too long\n"
+      "called operators:\n"
+      "  2x aten.mm.default: a matrix product\n");
+}
+
+TEST(DeviceTable, TellsWhatIsComputedOfTheWeights) {
+  std::string json = kJson;
+  const size_t at = json.find(" \"calls\"");
+  json.insert(
+      at, R"( "at_load": [{"kernel": "fold_scale", "ops": [], "grid": [1, 1, 1], "tiling": [], "ub_bytes": 64,
+   "least_bytes": 5, "not_counted": "too long", "stage": "linked"}],)");
+  const Result<std::string> text = device_table(json, "kernels.json");
+  ASSERT_TRUE(text.ok()) << text.error().text();
+  const size_t head = text->find("computed of the weights, when the package is loaded:\n");
+  ASSERT_NE(head, std::string::npos) << *text;
+  EXPECT_GT(text->find("fold_scale"), head);
 }
 
 TEST(DeviceTable, NamesWhatIsMissing) {

@@ -288,7 +288,9 @@ std::string NestWriter::load(const BlockInst& inst) {
     else
       text += ", other=" + constant_text(type.dtype, inst.constant);
   }
-  return turned(turned_round(inst.access, text + ")", dims), dims, layout_.dims_of(type.axes));
+  text += ")";
+  if (inst.is_single) text = single(text);
+  return turned(turned_round(inst.access, text, dims), dims, layout_.dims_of(type.axes));
 }
 
 void NestWriter::write_store(const BlockInst& inst) {
@@ -296,7 +298,8 @@ void NestWriter::write_store(const BlockInst& inst) {
   const Dims own = layout_.dims_of(value);
   const Dims dims = layout_.memory_dims(inst.access, nest_.values[value].axes);
   const std::string where = pointers(inst.access, dims);
-  const std::string stored = turned_round(inst.access, turned(full(value), own, dims), dims);
+  std::string stored = turned_round(inst.access, turned(full(value), own, dims), dims);
+  if (inst.is_single) stored = single(stored);
   std::string rest;
   if (inst.access.mask) rest = ", mask=" + out_.named(mask(inst.access.mask, dims), "m");
   const char* function = inst.mode == loop::StoreMode::kSet   ? "store"
@@ -304,6 +307,14 @@ void NestWriter::write_store(const BlockInst& inst) {
                          : inst.mode == loop::StoreMode::kMax ? "atomic_max"
                                                               : "atomic_min";
   out_.line(fmt::format("tl.{}({}, {}{})", function, where, stored, rest));
+}
+
+// A name for a block that has one buffer.
+std::string NestWriter::single(const std::string& text) {
+  const std::string name = out_.fresh();
+  out_.line(name + " = " + text);
+  out_.line(fmt::format("tl.compile_hint({}, \"hivm.multi_buffer\", 1)", name));
+  return name;
 }
 
 std::string NestWriter::fold(const BlockInst& inst) {

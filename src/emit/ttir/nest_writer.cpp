@@ -178,7 +178,9 @@ void NestWriter::write_load(const BlockInst& inst) {
     if (inst.has_other) text += ", " + out_.constant(t.dtype, inst.constant, shape(dims));
   }
   text += " : " + tensor_text(shape(dims), "!tt.ptr<" + element + ">");
-  const std::string loaded = turned_round(inst.access, out_.define(text), dims, element);
+  const std::string block = out_.define(text);
+  if (inst.is_single) write_single(block, tensor_text(shape(dims), element));
+  const std::string loaded = turned_round(inst.access, block, dims, element);
   names_[inst.result] = turned(loaded, dims, layout_.dims_of(t.axes), element);
 }
 
@@ -192,6 +194,7 @@ void NestWriter::write_store(const BlockInst& inst) {
   std::string mask;
   if (inst.access.mask) mask = in_order(inst.access.mask, dims);
   const std::string pointer_type = tensor_text(shape(dims), "!tt.ptr<" + element + ">");
+  if (inst.is_single) write_single(stored, tensor_text(shape(dims), element));
   if (inst.mode == loop::StoreMode::kSet) {
     out_.line(
         fmt::format("tt.store {}, {}{} : {}", where, stored, mask.empty() ? "" : ", " + mask, pointer_type));
@@ -202,6 +205,10 @@ void NestWriter::write_store(const BlockInst& inst) {
   out_.define(fmt::format("tt.atomic_rmw {}, acq_rel, gpu, {}, {}, {} : ({}, {}, {}) -> {}",
                           atomic_of(inst.mode, ir::is_float(t.dtype)), where, stored, mask, pointer_type,
                           value_type, tensor_text(shape(dims), "i1"), value_type));
+}
+
+void NestWriter::write_single(const std::string& block, const std::string& type) {
+  out_.line(fmt::format("tt.annotation {} {{hivm.multi_buffer = 1 : i32}} : {}", block, type));
 }
 
 void NestWriter::write_reduce(const BlockInst& inst) {

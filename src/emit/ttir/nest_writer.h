@@ -26,6 +26,8 @@ class NestWriter {
   void write_op(const tile::npu::BlockInst& inst);
   void write_load(const tile::npu::BlockInst& inst);
   void write_store(const tile::npu::BlockInst& inst);
+  // Says that one buffer is enough for a block that a loop loads or stores.
+  void write_single(const std::string& block, const std::string& type);
   void write_reduce(const tile::npu::BlockInst& inst);
 
   // A value in the dimensions of a tensor: its own order, unless it is cheap to make it in another.

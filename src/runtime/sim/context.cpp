@@ -23,6 +23,7 @@
 #include <mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h>
 #include <mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h>
 
+#include "runtime/sim/annotations.h"
 #include "runtime/sim/hfusion.h"
 
 namespace jumar::runtime::sim {
@@ -34,7 +35,7 @@ std::unique_ptr<mlir::MLIRContext> make_context() {
                   mlir::func::FuncDialect, mlir::index::IndexDialect, mlir::LLVM::LLVMDialect,
                   mlir::linalg::LinalgDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
                   mlir::scf::SCFDialect, mlir::tensor::TensorDialect, mlir::vector::VectorDialect,
-                  HfusionDialect>();
+                  AnnotationDialect, HfusionDialect>();
   mlir::arith::registerBufferizableOpInterfaceExternalModels(registry);
   mlir::bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
   mlir::cf::registerBufferizableOpInterfaceExternalModels(registry);

@@ -20,6 +20,7 @@
 #include <mlir/Pass/PassManager.h>
 #include <mlir/Transforms/Passes.h>
 
+#include "runtime/sim/annotations.h"
 #include "runtime/sim/buffers.h"
 #include "runtime/sim/externals.h"
 #include "runtime/sim/guards.h"
@@ -119,6 +120,7 @@ Status lower(mlir::ModuleOp module, mlir::func::FuncOp kernel, const Signature& 
   Messages messages(module.getContext());
   std::string what = fmt::format("kernel @{}", signature.name);
   JUMAR_RETURN_IF_ERROR(check_known(module));
+  drop_annotations(module);
   declare_guard(module);
   if (failed(isolate(module, kernel))) return messages.error("unsupported", what + " calls itself");
   JUMAR_RETURN_IF_ERROR(lower_hfusion(module));

@@ -61,7 +61,7 @@ class Reader {
     for (uint32_t s = 0; s < prepared_.nest.stages.size(); ++s) read(prepared_.nest.stages[s], s);
     order();
     out_.loop_choices = {0};
-    add_loop_choice();
+    add_loop_choices();
     for (AccessShape& access : out_.accesses) {
       for (size_t k = 0; k < access.strides.size(); ++k)
         if (access.strides[k] != 0) access.by_stride.push_back(k);
@@ -95,21 +95,31 @@ class Reader {
     for (const loop::Axis& axis : stage.inner) shape.inner[position(axis.symbol)] = true;
     for (const loop::Stage::Line& line : stage.body) {
       const Inst& inst = line.inst;
-      shape.operations += instructions_of(inst);
       if (inst.kind == InstKind::kReduce) ++shape.folds;
       // Blocks are only carried on along one axis.
       if (inst.kind == InstKind::kScan && stage.inner.size() > 1)
         out_.axes[position(inst.axis)].must_be_whole = true;
       if (inst.kind == InstKind::kStoreLocal || inst.kind == InstKind::kLoadLocal)
         for (const loop::Axis& axis : stage.inner) out_.axes[position(axis.symbol)].must_be_whole = true;
-      note_axes(line);
+      add_work(inst, note_axes(line), shape);
       if (inst.kind == InstKind::kLoad || inst.kind == InstKind::kStore) add_access(inst, index);
     }
     out_.stages.push_back(std::move(shape));
   }
 
-  // Along which axes each loaded integer differs.
-  void note_axes(const loop::Stage::Line& line) {
+  static void add_work(const Inst& inst, uint32_t axes, StageShape& out) {
+    const double operations = instructions_of(inst);
+    if (operations == 0) return;
+    const auto known = std::ranges::find(out.work, axes, &WorkShape::axes);
+    if (known == out.work.end())
+      out.work.push_back({axes, operations});
+    else
+      known->operations += operations;
+  }
+
+  // Along which axes a line's operands differ; those of its value are kept. What has been folded differs
+  // along inner axes no more.
+  uint32_t note_axes(const loop::Stage::Line& line) {
     uint32_t axes = 0;
     const auto add = [&](Expr e) {
       if (!e) return;
@@ -122,7 +132,17 @@ class Reader {
     add(line.inst.guard);
     for (loop::ValueId operand : line.inst.operands)
       if (operand) axes |= axes_of_value_[cx_.value(operand.index())];
-    if (line.result) axes_of_value_[cx_.value(line.result.index())] = axes;
+    if (line.result)
+      axes_of_value_[cx_.value(line.result.index())] =
+          line.inst.kind == InstKind::kReduce ? axes & kept_axes() : axes;
+    return axes;
+  }
+
+  uint32_t kept_axes() const {
+    uint32_t axes = 0;
+    for (size_t k = 0; k < out_.axes.size(); ++k)
+      if (!out_.axes[k].is_inner) axes |= 1u << k;
+    return axes;
   }
 
   void add_access(const Inst& inst, uint32_t stage) {
@@ -209,20 +229,23 @@ class Reader {
       for (size_t j = 0; j < out_.stages.size(); ++j)
         sorted.stages[j].inner[k] = out_.stages[j].inner[order[k]];
     }
-    for (size_t j = 0; j < out_.accesses.size(); ++j) {
-      uint32_t gathers = 0;
+    const auto moved = [&](uint32_t axes) {
+      uint32_t out = 0;
       for (size_t k = 0; k < n; ++k)
-        if (out_.accesses[j].gathers >> order[k] & 1) gathers |= 1u << k;
-      sorted.accesses[j].gathers = gathers;
-    }
+        if (axes >> order[k] & 1) out |= 1u << k;
+      return out;
+    };
+    for (AccessShape& access : sorted.accesses) access.gathers = moved(access.gathers);
+    for (StageShape& stage : sorted.stages)
+      for (WorkShape& work : stage.work) work.axes = moved(work.axes);
     out_ = std::move(sorted);
   }
 
-  // Kept axes that a load of some size does not move along: looping over them reads it once.
-  void add_loop_choice() {
-    uint32_t kept = 0;
-    for (size_t k = 0; k < out_.axes.size(); ++k)
-      if (!out_.axes[k].is_inner) kept |= 1u << k;
+  // Kept axes that a load of some size does not move along: looping over them reads it once, and computes
+  // once what is made of it. Looping over some of them leaves more tasks.
+  void add_loop_choices() {
+    constexpr size_t kMost = 4;
+    const uint32_t kept = kept_axes();
     for (const AccessShape& access : out_.accesses) {
       if (access.is_store) continue;
       uint32_t repeated = 0;
@@ -235,9 +258,14 @@ class Reader {
           elements *= out_.axes[k].extent;
       }
       if (repeated == 0 || repeated == kept || elements < 2) continue;
-      if (std::ranges::find(out_.loop_choices, repeated) == out_.loop_choices.end() &&
-          out_.loop_choices.size() < 4)
-        out_.loop_choices.push_back(repeated);
+      const auto add = [&](uint32_t axes) {
+        if (out_.loop_choices.size() < kMost &&
+            std::ranges::find(out_.loop_choices, axes) == out_.loop_choices.end())
+          out_.loop_choices.push_back(axes);
+      };
+      add(repeated);
+      for (size_t k = out_.axes.size(); k-- > 0;)
+        if (repeated >> k & 1) add(1u << k);
     }
   }
 
@@ -268,18 +296,15 @@ class Cost {
 
   double us() {
     double tasks = 1;
-    double loops = 1;
     for (size_t k = 0; k < sizes_.size(); ++k) {
       if (in_tasks(k))
         tasks *= static_cast<double>(blocks_[k]);
-      else if (!shape_.axes[k].is_inner)
-        loops *= static_cast<double>(blocks_[k]);
-      else
+      else if (shape_.axes[k].is_inner)
         any_looped_ = any_looped_ || blocks_[k] > 1;
     }
     const double rounds = std::ceil(tasks / static_cast<double>(model_.vector_cores));
     for (const AccessShape& access : shape_.accesses) add(access, rounds);
-    for (const StageShape& stage : shape_.stages) add(stage, rounds * loops);
+    for (const StageShape& stage : shape_.stages) add(stage, rounds);
     const double busiest =
         std::max({spent_.read_us, spent_.write_us, spent_.vector_us}) + spent_.other_us + model_.start_us;
     // The busiest core does as many tasks as there are rounds; all of them together do each once.
@@ -310,7 +335,7 @@ class Cost {
         moves_with_loop = true;
       }
     }
-    if (moves_with_task) times *= rounds;
+    if (moves_with_task || moves_with_loop) times *= rounds;
     for (size_t k = 0; moves_with_loop && k < sizes_.size(); ++k)
       if (looped_ >> k & 1) times *= static_cast<double>(blocks_[k]);
     return times;
@@ -371,27 +396,52 @@ class Cost {
                           elements * 4 / static_cast<double>(model_.vector_bytes) * model_.vector_us;
   }
 
-  void add(const StageShape& stage, double times) {
-    int64_t points = 1;
+  void add(const StageShape& stage, double rounds) {
+    uint32_t all = 0;
     bool is_exact = true;
     bool is_looped = false;
-    int64_t last = 1;
     for (size_t k = 0; k < sizes_.size(); ++k) {
-      const bool takes_part = !shape_.axes[k].is_inner || stage.inner[k];
-      if (!takes_part) continue;
-      points *= sizes_[k];
-      if (sizes_[k] > 1) last = sizes_[k];
-      if (shape_.axes[k].is_inner) {
-        times *= static_cast<double>(blocks_[k]);
-        is_exact = is_exact && shape_.axes[k].is_static && shape_.axes[k].extent % sizes_[k] == 0;
-        is_looped = is_looped || blocks_[k] > 1;
-      }
+      if (shape_.axes[k].is_inner && !stage.inner[k]) continue;
+      all |= 1u << k;
+      if (!shape_.axes[k].is_inner) continue;
+      is_exact = is_exact && shape_.axes[k].is_static && shape_.axes[k].extent % sizes_[k] == 0;
+      is_looped = is_looped || blocks_[k] > 1;
     }
+    for (const WorkShape& work : stage.work) add_work(stage, work.axes, work.operations, rounds);
     // A mask of what is inside is made of numbers, and a fold that goes on has to begin.
     constexpr double kMask = 10;
     constexpr double kBegin = 2;
-    const double operations = stage.operations + (is_exact || stage.folds == 0 ? 0 : kMask) +
-                              (is_looped ? kBegin * stage.folds : 0);
+    const double more = (is_exact || stage.folds == 0 ? 0 : kMask) + (is_looped ? kBegin * stage.folds : 0);
+    if (more > 0) add_work(stage, all, more, rounds);
+    spent_.other_us += computed_times(stage, all, rounds) * model_.round_us;
+  }
+
+  // How often a core computes what differs along these axes: the innermost loop along one of them counts.
+  double computed_times(const StageShape& stage, uint32_t axes, double rounds) const {
+    bool in_task = false;
+    bool in_loop = false;
+    bool in_stage = false;
+    for (size_t k = 0; k < sizes_.size(); ++k) {
+      if ((axes >> k & 1) == 0 || blocks_[k] == 1) continue;
+      (shape_.axes[k].is_inner ? in_stage : in_tasks(k) ? in_task : in_loop) = true;
+    }
+    double times = in_task || in_loop || in_stage ? rounds : 1;
+    for (size_t k = 0; k < sizes_.size(); ++k) {
+      const bool is_stage_loop = in_stage && shape_.axes[k].is_inner && stage.inner[k];
+      const bool is_kept_loop = (in_loop || in_stage) && (looped_ >> k & 1) != 0;
+      if (is_stage_loop || is_kept_loop) times *= static_cast<double>(blocks_[k]);
+    }
+    return times;
+  }
+
+  void add_work(const StageShape& stage, uint32_t axes, double operations, double rounds) {
+    int64_t points = 1;
+    int64_t last = 1;
+    for (size_t k = 0; k < sizes_.size(); ++k) {
+      if ((axes >> k & 1) == 0) continue;
+      points *= sizes_[k];
+      if (sizes_[k] > 1) last = sizes_[k];
+    }
     // Rows that don't fill whole units of the alignment lie apart: each takes vectors of its own, of the one
     // instruction that repeats over them. Loops of vector functions go along rows in any case.
     const int64_t unit = model_.align_bytes / 4;
@@ -399,19 +449,20 @@ class Cost {
     const int64_t rows = points / row;
     const double vectors = static_cast<double>(rows) *
                            std::ceil(static_cast<double>(row) * 4 / static_cast<double>(model_.vector_bytes));
-    const double starts = model_.has_vector_functions ? functions_of(stage, points) : operations;
+    const double times = computed_times(stage, axes, rounds);
+    const double starts = model_.has_vector_functions ? functions_of(operations, points) : operations;
     // What functions hand on is stored and loaded again.
     constexpr double kHandedOn = 2;
     const double handed_on = model_.has_vector_functions ? kHandedOn * starts : 0;
     spent_.vector_us +=
         times * (starts * model_.instruction_us + (operations + handed_on) * vectors * model_.vector_us);
-    spent_.other_us += times * (model_.round_us + starts * model_.barrier_us);
+    spent_.other_us += times * starts * model_.barrier_us;
   }
 
-  // That a compiler makes of a stage. It cuts what small blocks need.
-  static double functions_of(const StageShape& stage, int64_t points) {
+  // That a compiler makes of so many operations. It cuts what small blocks need.
+  static double functions_of(double operations, int64_t points) {
     constexpr double kOperations = 6;  // of a function that is cut, about
-    return 1 + (points > kCutElements ? 0 : std::floor(stage.operations / kOperations));
+    return 1 + (points > kCutElements ? 0 : std::floor(operations / kOperations));
   }
 
   const NestShape& shape_;

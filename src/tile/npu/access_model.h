@@ -30,9 +30,15 @@ struct AccessShape {
   bool is_first = true;  // no earlier stage has the same access
 };
 
+// Operators whose values differ along the same axes.
+struct WorkShape {
+  uint32_t axes = 0;      // bit k: axes[k]
+  double operations = 0;  // vector instructions for each of their points
+};
+
 struct StageShape {
   std::vector<bool> inner;  // by axis
-  double operations = 0;    // vector instructions a point
+  std::vector<WorkShape> work;
   int folds = 0;
 };
 

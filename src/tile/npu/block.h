@@ -88,6 +88,9 @@ struct BlockInst {
   std::array<BlockId, 3> operands{};
   loop::Constant constant{0};  // of kConst; of a load where it leaves out points
   bool has_other = false;
+  // Of loads and stores in loops: one buffer holds the block, where others have one for each of two rounds
+  // (transfers.h).
+  bool is_single = false;
   Expr expr;
   uint32_t number = 0;
   Access access;

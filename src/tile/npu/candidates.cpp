@@ -15,7 +15,7 @@ using loop::Axis;
 constexpr int64_t kMostPoints = 16384;  // of one axis in a block
 constexpr int64_t kLoops[] = {1,  2,  3,  4,  5,  6,  7,  8,  10,  12,  14, 16,
                               20, 24, 28, 32, 40, 48, 64, 96, 128, 192, 256};
-constexpr size_t kMostCombinations = 3000;
+constexpr size_t kMostCombinations = 1500;
 constexpr size_t kMostBuilt = 24;
 
 int64_t rounded_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
@@ -28,6 +28,7 @@ class Search {
   std::vector<Candidate> run(size_t most, std::string& reason) {
     for (const AxisShape& axis : shape_.axes) options_.push_back(sizes_of(axis));
     sizes_.assign(shape_.axes.size(), 1);
+    thin_options();
     enumerate(0, 1);
     std::ranges::stable_sort(choices_, {}, &Choice::us);
     std::vector<Candidate> out;
@@ -67,6 +68,12 @@ class Search {
   };
 
   std::vector<int64_t> sizes_of(const AxisShape& axis) const;
+  void thin_options();
+  size_t combinations(size_t k, int64_t points) const;
+  bool is_too_large(size_t k, int64_t points, int64_t size) const {
+    // More points than the smallest imaginable use of a few bytes each allows need not be looked at.
+    return points * size * shape_.least_bytes_per_point > model_.buffer_bytes && size > options_[k].front();
+  }
   void enumerate(size_t k, int64_t points);
   NestTiling tiling_of(const Choice& choice) const;
   std::optional<std::string> measure(Candidate& candidate) const;
@@ -118,25 +125,40 @@ std::vector<int64_t> Search::sizes_of(const AxisShape& axis) const {
     for (int64_t size = unit; size < axis.extent && size <= kMostPoints; size *= 2) sizes.insert(size);
   }
   if (sizes.empty()) sizes.insert(std::min(axis.extent, unit));
-  // A few dozen in all; the ends stay.
   std::vector<int64_t> list(sizes.begin(), sizes.end());
-  const size_t limit = shape_.axes.size() > 2 ? 14 : 40;
-  while (list.size() > limit) {
-    std::vector<int64_t> fewer;
-    for (size_t k = 0; k < list.size(); ++k)
-      if (k % 2 == 0 || k + 1 == list.size()) fewer.push_back(list[k]);
-    list = fewer;
-  }
-  // Rows of blocks need no alignment, and cores that all have as much wait for none.
+  // Rows of blocks need no alignment, and cores that all have as much wait for none. Columns that are folded
+  // need none either where whole units leave cores without any.
   const int64_t share = (axis.extent + model_.vector_cores - 1) / model_.vector_cores;
-  const bool is_row = !axis.is_inner && axis.is_contiguous && axis.symbol != shape_.axes.back().symbol;
+  const bool is_last = axis.symbol == shape_.axes.back().symbol;
+  const bool is_row = !axis.is_inner && axis.is_contiguous && (!is_last || !nest_.inner.empty());
   if (is_row && share <= kMostPoints && std::ranges::find(list, share) == list.end())
     list.insert(std::ranges::upper_bound(list, share), share);
   return list;
 }
 
+size_t Search::combinations(size_t k, int64_t points) const {
+  if (k == shape_.axes.size()) return 1;
+  size_t count = 0;
+  for (int64_t size : options_[k]) {
+    if (is_too_large(k, points, size) || count * shape_.loop_choices.size() > kMostCombinations) break;
+    count += combinations(k + 1, points * size);
+  }
+  return count;
+}
+
+// As many sizes as can be looked at in time: every other one of the longest list goes, the ends stay.
+void Search::thin_options() {
+  while (combinations(0, 1) * shape_.loop_choices.size() > kMostCombinations) {
+    std::vector<int64_t>& list = *std::ranges::max_element(options_, {}, &std::vector<int64_t>::size);
+    if (list.size() <= 2) return;
+    std::vector<int64_t> fewer;
+    for (size_t k = 0; k < list.size(); ++k)
+      if (k % 2 == 0 || k + 1 == list.size()) fewer.push_back(list[k]);
+    list = std::move(fewer);
+  }
+}
+
 void Search::enumerate(size_t k, int64_t points) {
-  if (choices_.size() >= kMostCombinations) return;
   if (k == shape_.axes.size()) {
     for (uint32_t looped : shape_.loop_choices) {
       Choice choice{all_sizes_.size(), looped, 0, points};
@@ -147,9 +169,7 @@ void Search::enumerate(size_t k, int64_t points) {
     return;
   }
   for (int64_t size : options_[k]) {
-    // More points than the smallest imaginable use of a few bytes each allows need not be looked at.
-    if (points * size * shape_.least_bytes_per_point > model_.buffer_bytes && size > options_[k].front())
-      break;
+    if (is_too_large(k, points, size)) break;
     sizes_[k] = size;
     enumerate(k + 1, points * size);
   }
@@ -160,6 +180,7 @@ NestTiling Search::tiling_of(const Choice& choice) const {
   tiling.divides_i32 = model_.divides_i32;
   // The compiler that makes vector functions has none for a product.
   tiling.has_scalar_products = model_.has_vector_functions;
+  tiling.has_two_buffers = model_.multi_buffer > 1;
   const bool has_inner = !nest_.inner.empty();
   // With inner axes the last kept axis stays a dimension even if it is 1, so that results are blocks.
   const auto last_kept = [&](size_t k) {

@@ -7,6 +7,7 @@
 
 #include "tile/axes.h"
 #include "tile/npu/lower_access.h"
+#include "tile/npu/transfers.h"
 
 namespace jumar::tile::npu {
 
@@ -540,7 +541,9 @@ std::optional<std::string> add_nest(const loop::Program& program, const Prepared
   if (!kernel.nests.empty()) made.first_value = static_cast<uint32_t>(kernel.nests.back().values.size());
   const std::optional<std::string> refusal =
       NestLowering(program, nest, tiling, arguments, kernel, made).run();
-  if (!refusal) kernel.nests.push_back(std::move(made));
+  if (refusal) return refusal;
+  if (tiling.has_two_buffers) mark_single_buffers(made);
+  kernel.nests.push_back(std::move(made));
   return refusal;
 }
 

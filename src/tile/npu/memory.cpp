@@ -162,14 +162,14 @@ class NestBuffers {
     if (bytes > 0) plan_.add({.bytes = bytes, .first = time_, .last = time_});
   }
   // Transfers of the next and the last round go on while this one computes.
-  void set_moved(uint32_t buffer, uint32_t depth) {
+  void set_moved(uint32_t buffer, uint32_t depth, bool is_single = false) {
     plan_.buffer(buffer).is_moved = true;
-    plan_.buffer(buffer).copies = copies(depth);
+    plan_.buffer(buffer).copies = is_single ? 1 : copies(depth);
     if (depth > 0) moved_.push_back({buffer, depth});
   }
-  void add_moved(int64_t bytes, uint32_t depth) {
+  void add_moved(int64_t bytes, uint32_t depth, bool is_single = false) {
     held_.push_back(plan_.add({.bytes = bytes, .first = time_, .last = time_}));
-    set_moved(held_.back(), depth);
+    set_moved(held_.back(), depth, is_single);
   }
 
   // The buffers of a function are there from its begin to its end.
@@ -299,12 +299,12 @@ class NestBuffers {
     }
     const int64_t bytes = moved_bytes(inst, inst.result);
     if (is_turned(inst)) {
-      add_moved(bytes, depth);
+      add_moved(bytes, depth, inst.is_single);
       return compute(inst.result, depth);
     }
     const uint32_t buffer = define(inst.result, depth);
     plan_.buffer(buffer).bytes = bytes;
-    set_moved(buffer, depth);
+    set_moved(buffer, depth, inst.is_single);
   }
 
   int64_t moved_bytes(const BlockInst& access, BlockId id) const {
@@ -322,9 +322,9 @@ class NestBuffers {
     }
     Value* value = value_of(id);
     if (is_turned(inst) || !value)
-      add_moved(moved_bytes(inst, id), depth);
+      add_moved(moved_bytes(inst, id), depth, inst.is_single);
     else if (value->depth == depth)
-      set_moved(value->buffer, depth);
+      set_moved(value->buffer, depth, inst.is_single);
   }
 
   void visit_broadcast(const BlockInst& inst, uint32_t depth) {

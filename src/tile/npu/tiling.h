@@ -24,6 +24,8 @@ struct NestTiling {
   bool divides_i32 = false;
   // Products along an axis are loops over elements, unlike running products.
   bool has_scalar_products = false;
+  // The toolchain gives what loops load or store two buffers.
+  bool has_two_buffers = false;
 };
 
 // A nest in the form that is tiled: no axes of extent 1, neighbours merged where all addresses allow, no

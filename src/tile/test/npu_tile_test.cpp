@@ -1,6 +1,8 @@
 // Cutting kernels for an NPU: what candidates promise, what block programs hold, and what is refused.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tile/npu/layout.h"
 #include "tile/npu/memory.h"
 #include "tile/npu/tile_npu.h"
@@ -86,6 +88,113 @@ TEST(NpuTile, EveryChoiceFitsTheBuffer) {
     for (size_t k = 1; k < kernel.choices.size(); ++k)
       EXPECT_LE(kernel.choices[k - 1].us, kernel.choices[k].us);
   }
+}
+
+// x.T + y, and the transpose alone.
+TEST(NpuTile, OneBufferIsEnoughForWhatIsTurnedBesideOtherLoads) {
+  const auto singles = [](const std::string& text, const NpuModel& model) {
+    loop::Program program = read(text);
+    const TiledKernel kernel = tiled(program, model);
+    EXPECT_FALSE(kernel.choices.empty()) << kernel.refusal;
+    std::string found;
+    for_each_inst(kernel.choices.at(0).kernel.nests.at(0).body, [&](const BlockInst& inst) {
+      if (inst.is_single) found += inst.kind == BlockKind::kLoad ? "l" : "s";
+    });
+    return found;
+  };
+  const char* const sum = R"(loop @main {
+  %x: f32[64, 128, 768] = input 0
+  %y: f32[64, 768, 128] = input 1
+  %z: f32[64, 768, 128] = output
+  kernel @add {
+    nest (i0 in 64, i1 in 768, i2 in 128) {
+      stage {
+        %0: f32 = load %x[98304*i0 + i1 + 768*i2]
+        %1: f32 = load %y[98304*i0 + 128*i1 + i2]
+        %2: f32 = add %0, %1
+        store %z[98304*i0 + 128*i1 + i2], %2
+      }
+    }
+  }
+  return %z
+}
+)";
+  EXPECT_EQ(singles(sum, {}), "ls");
+  EXPECT_EQ(singles(kTranspose, {}), "");
+  EXPECT_EQ(singles(sum, {.multi_buffer = 1}), "");
+  // Six blocks otherwise: what is loaded, what is turned and stored, and the other operand, each twice.
+  loop::Program program = read(sum);
+  const TiledKernel kernel = tiled(program);
+  const Choice& best = kernel.choices.at(0);
+  const BlockNest& nest = best.kernel.nests.at(0);
+  const BlockInst& store = first_of(nest, BlockKind::kStore);
+  EXPECT_EQ(best.buffer_bytes, 4 * 4 * elements_of(nest, nest.values[store.operands[0]].axes));
+}
+
+// 1000 columns are 42 blocks of whole units, and 48 of 21.
+TEST(NpuTile, ColumnsThatAreFoldedKeepAllCores) {
+  loop::Program program = read(R"(loop @main {
+  %x: f32[2048, 1000] = input 0
+  %y: f32[1000] = output
+  kernel @sum {
+    nest (i0 in 1000) {
+      stage (r0 in 2048) {
+        %0: f32 = load %x[i0 + 1000*r0]
+        %1: f32 = reduce sum %0
+      }
+      stage {
+        store %y[i0], %1
+      }
+    }
+  }
+  return %y
+}
+)");
+  const TiledKernel kernel = tiled(program);
+  ASSERT_FALSE(kernel.choices.empty()) << kernel.refusal;
+  EXPECT_EQ(sym::text(kernel.choices[0].kernel.nests[0].tasks), "48");
+}
+
+// The scale of each channel is computed for a block of channels, not again for each block of its points.
+TEST(NpuTile, SmallWorkIsNotRepeatedForEachBlock) {
+  loop::Program program = read(R"(loop @main {
+  %x: f32[8, 64, 3136] = input 0
+  %v: f32[64] = input 1
+  %y: f32[8, 64, 3136] = output
+  kernel @scale {
+    nest (i0 in 8, i1 in 64, i2 in 3136) {
+      stage {
+        %0: f32 = load %v[i1]
+        %1: f32 = rsqrt %0
+        %2: f32 = erf %1
+        %3: f32 = sin %2
+        %4: f32 = load %x[200704*i0 + 3136*i1 + i2]
+        %5: f32 = mul %3, %4
+        store %y[200704*i0 + 3136*i1 + i2], %5
+      }
+    }
+  }
+  return %y
+}
+)");
+  const TiledKernel kernel = tiled(program);
+  ASSERT_FALSE(kernel.choices.empty()) << kernel.refusal;
+  int sine = -1;
+  int store = -1;
+  const std::function<void(const Region&, int)> visit = [&](const Region& region, int depth) {
+    for (const BlockNode& node : region) {
+      if (const auto* loop = std::get_if<std::unique_ptr<BlockLoop>>(&node)) {
+        visit((*loop)->body, depth + 1);
+        continue;
+      }
+      const auto& inst = std::get<BlockInst>(node);
+      if (inst.kind == BlockKind::kOp && inst.op == BlockOp::kSin) sine = depth;
+      if (inst.kind == BlockKind::kStore) store = depth;
+    }
+  };
+  visit(kernel.choices[0].kernel.nests[0].body, 0);
+  EXPECT_GE(sine, 0);
+  EXPECT_LT(sine, store);
 }
 
 TEST(NpuTile, PiecesOfJoinedTensorsAreNests) {

@@ -25,6 +25,7 @@ module {
     %subview_0 = memref.subview %alloc[0, 0] [%7, %8] [1, 1] : memref<16x32xf32> to memref<?x?xf32, strided<[32, 1]>>
     memref.copy %subview, %subview_0 : memref<?x?xf32, strided<[?, 1]>> to memref<?x?xf32, strided<[32, 1]>>
     %12 = bufferization.to_tensor %alloc restrict writable : memref<16x32xf32>
+    annotation.mark %12 {hivm.multi_buffer = 1 : i32} : tensor<16x32xf32>
     %13 = tensor.empty() : tensor<32x16xf32>
     %transposed = linalg.transpose ins(%12 : tensor<16x32xf32>) outs(%13 : tensor<32x16xf32>) permutation = [1, 0] 
     %14 = arith.index_cast %arg7 : i32 to index

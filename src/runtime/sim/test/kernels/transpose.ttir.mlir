@@ -20,6 +20,7 @@ module {
     %px_s = tt.splat %x : !tt.ptr<f32> -> tensor<16x32x!tt.ptr<f32>>
     %px = tt.addptr %px_s, %at : tensor<16x32x!tt.ptr<f32>>, tensor<16x32xi32>
     %a = tt.load %px, %m, %zero : tensor<16x32x!tt.ptr<f32>>
+    tt.annotation %a {hivm.multi_buffer = 1 : i32} : tensor<16x32xf32>
     %t = tt.trans %a {order = array<i32: 1, 0>} : tensor<16x32xf32> -> tensor<32x16xf32>
     %mt = tt.trans %m {order = array<i32: 1, 0>} : tensor<16x32xi1> -> tensor<32x16xi1>
     %r2 = tt.expand_dims %r {axis = 0 : i32} : tensor<16xi32> -> tensor<1x16xi32>
