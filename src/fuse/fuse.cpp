@@ -8,6 +8,7 @@
 #include "fuse/forward.h"
 #include "fuse/inline.h"
 #include "fuse/merge.h"
+#include "fuse/updates.h"
 #include "loop/walk.h"
 
 namespace jumar::fuse {
@@ -375,7 +376,9 @@ class Fusion {
 }  // namespace
 
 void fuse(loop::Program& program, const FuseOptions& options, FuseReport& report) {
-  Fusion(program, options, report).run();
+  Updates updates(program);
+  if (!updates.has_others()) Fusion(program, options, report).run();
+  updates.put_back(report, options);
 }
 
 }  // namespace jumar::fuse
