@@ -259,9 +259,8 @@ class _Capture:
             raise Unprintable(f"a copy of {new.dtype} into an input of {old.dtype}")
         if any(isinstance(stride, int) and stride == 0 for stride in old.stride()) and old.numel() != 1:
             raise Unprintable("a copy into an input whose elements overlap")
-        if node.users:
-            raise Unprintable("an input that is used after it was updated")
         self._updated.add(place)
+        self._env[node] = self._env[value]
         origin = self._origin(value) if self._origins else ""
         name = "aten.copy_.default"
         self._schemas[name] = f"{name}(Tensor self, Tensor src, bool non_blocking) -> ()"
