@@ -190,10 +190,10 @@ def child_trivial() -> dict:
 # ---- in the parent
 
 
-def run_child(arguments: list[str], cache: str) -> dict:
+def run_child(arguments: list[str], cache: str, script: str = __file__) -> dict:
     env = dict(os.environ, TORCHINDUCTOR_CACHE_DIR=f"{cache}/inductor", TRITON_CACHE_DIR=f"{cache}/triton",
                JUMAR_CACHE_DIR=f"{cache}/jumar", TORCHINDUCTOR_COMPILE_THREADS="2")
-    done = subprocess.run([sys.executable, __file__, "--child", *arguments], env=env, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, script, "--child", *arguments], env=env, capture_output=True, text=True)
     if done.returncode != 0:
         return {"failed": (done.stderr.strip().splitlines() or ["?"])[-1]}
     return json.loads(done.stdout.strip().splitlines()[-1])

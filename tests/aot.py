@@ -85,7 +85,7 @@ def compiled(function: Callable[..., Any], compiler: Callable[[str], Any], dynam
         inference_compiler=compiler("inference"),
         partition_fn=min_cut_rematerialization_partition,
         decompositions={},
-        keep_inference_input_mutations=False,
+        keep_inference_input_mutations=True,
         dynamic=dynamic,
     )
     # What Dynamo sets for its backends.

@@ -51,7 +51,7 @@ def compile_dynamo_graph(
 ) -> Callable[..., Any]:
     """`report` receives what became of each graph, as a dict."""
     options = dict(options or {})
-    _native.resolve_options(options)  # a wrong option is an error even where no graph reaches the compiler
+    resolved = _native.resolve_options(options)  # a wrong option is an error even where no graph gets here
 
     def compiler(kind: str) -> Callable[[fx.GraphModule, Sequence[Any]], Compiled]:
         return lambda graph, inputs: compile_graph(graph, inputs, kind, options, report)
@@ -62,7 +62,8 @@ def compile_dynamo_graph(
         inference_compiler=compiler("inference"),
         partition_fn=min_cut_rematerialization_partition,
         decompositions={},  # all of them are C++, so that exported programs get the same ones
-        keep_inference_input_mutations=False,
+        # The processor's kernels store what an input becomes to the input; for a device AOTAutograd copies it.
+        keep_inference_input_mutations=resolved["target"] == "cpu",
     )
     return backend(gm, example_inputs)
 

@@ -27,8 +27,9 @@ from torch.utils._sympy import functions as torch_functions
 
 from .calls import AS_IT_IS, DROPPED, Form, PythonCall, flattened, is_python_operator
 from .schemas import DTYPES, OpSchema, schema_of
-from .symbols import ROUNDINGS, Symbols, Unprintable, float_text, is_unbacked
-from .targets import AS_ATEN, NUMBERS, SCALAR_OPS, SYMPY_SCALARS, returns_numbers, wrong_fake_results
+from .symbols import ROUNDINGS, Symbols, Unprintable, float_text, is_unbacked, quoted
+from .targets import AS_ATEN, NUMBERS, SCALAR_OPS, SYMPY_SCALARS
+from .targets import find_results, returns_numbers, wrong_fake_results
 
 __all__ = ["Captured", "Unprintable", "graph_text"]
 
@@ -86,6 +87,8 @@ class _Capture:
         self._constant_names: dict[str, str] = {}
         self._python_calls: list[Callable[..., tuple]] = []
         self._rounded = 0
+        self._updated: set[fx.Node] = set()
+        self._known: set[sympy.Symbol] = set()  # symbols in the types of inputs, and those that nodes were found to make
         self._scalars: dict[Any, str] = {}
         self._shape_env = _shape_env(gm, example_inputs)
         self._symbols = Symbols(self._shape_env, self._define_rounding)
@@ -121,7 +124,7 @@ class _Capture:
             raise Unprintable("an input with a pending conjugation or negation")
         word = "parameter" if index in self._static else "input"
         origin = getattr(node.meta.get("desc"), "target", None)
-        suffix = f" {_quoted(origin)}" if isinstance(origin, str) and origin else ""
+        suffix = f" {quoted(origin)}" if isinstance(origin, str) and origin else ""
         kind = self._result_type(value)
         self._inputs.append(f"  %{node.name}: {kind} = {word} {index}{suffix}")
         # An int is known by its expression from here on.
@@ -135,9 +138,10 @@ class _Capture:
             self._know_symbols(value)
 
     def _know_symbols(self, *sizes: Any) -> None:
-        """Unbacked symbols in the type of an input are known to the graph from the start."""
+        """Symbols in the type of an input are known to the graph from the start."""
         for size in sizes:
             if isinstance(size, torch.SymInt):
+                self._known.update(self._symbols.expr(size).free_symbols)
                 self._symbols.defined.update(s.name for s in self._symbols.expr(size).free_symbols)
 
     def _attribute(self, node: fx.Node) -> None:
@@ -152,7 +156,7 @@ class _Capture:
                 raise Unprintable(f"the constant {node.target} is a fake tensor")
             value = value.detach() if isinstance(value, torch.nn.Parameter) else value
             index = len(self._inputs)
-            line = f"  %{node.name}: {self._tensor_type(value)} = parameter {index} {_quoted(node.target)}"
+            line = f"  %{node.name}: {self._tensor_type(value)} = parameter {index} {quoted(node.target)}"
             self._inputs.append(line)
             self._constants.append(value)
             self._constant_names[node.target] = f"%{node.name}"
@@ -210,9 +214,13 @@ class _Capture:
 
     def _call(self, node: fx.Node) -> None:
         target = node.target
+        if self._updated and not self._updated.isdisjoint(node.all_input_nodes):
+            raise Unprintable("an input that is used after it was updated")
         if target is operator.getitem and isinstance(self._env.get(node.args[0]), (list, tuple)):
             self._env[node] = self._env[node.args[0]][node.args[1]]
             return
+        if node.meta.get("val") is None and node.users:
+            find_results(node)
         value = node.meta.get("val")
         if isinstance(value, (torch.SymInt, torch.SymBool, torch.SymFloat, int, float)):
             if self._number(node, value):
@@ -224,6 +232,9 @@ class _Capture:
         if isinstance(target, torch._ops.OpOverload):
             if wrong_fake_results(node):
                 raise Unprintable(f"{target}, whose fake results in PyTorch have another type or shape")
+            if target is torch.ops.aten.copy_.default:
+                self._update(node)
+                return
             if target._schema.is_mutable:
                 raise Unprintable(f"{target} writes to an operand")
             if not is_python_operator(target):
@@ -236,6 +247,24 @@ class _Capture:
                 except _NotAnOperator:
                     pass
         self._python_call(node)
+
+    def _update(self, node: fx.Node) -> None:
+        """A copy into an input, which AOTAutograd puts after everything else: the graph updates the input."""
+        place, value = node.args[0], node.args[1]
+        if not isinstance(place, fx.Node) or place.op != "placeholder" or not isinstance(value, fx.Node):
+            raise Unprintable("a copy into a tensor that is no input")
+        old, new = place.meta["val"], value.meta["val"]
+        is_small_float = old.is_floating_point() and old.itemsize == 1
+        if old.dtype != new.dtype or old.shape != new.shape or old.is_complex() or is_small_float:
+            raise Unprintable(f"a copy of {new.dtype} into an input of {old.dtype}")
+        if any(isinstance(stride, int) and stride == 0 for stride in old.stride()) and old.numel() != 1:
+            raise Unprintable("a copy into an input whose elements overlap")
+        self._updated.add(place)
+        self._env[node] = self._env[value]
+        origin = self._origin(value) if self._origins else ""
+        name = "aten.copy_.default"
+        self._schemas[name] = f"{name}(Tensor self, Tensor src, bool non_blocking) -> ()"
+        self._lines.append(f"  {name}({self._env[place]}, {self._env[value]}, false){origin}")
 
     def _number(self, node: fx.Node, value: Any) -> bool:
         """A node that computes a host number: an expression where it can be one, else a scalar operator."""
@@ -320,7 +349,7 @@ class _Capture:
         if isinstance(value, float):
             return float_text(value)
         if isinstance(value, str):
-            return _quoted(value)
+            return quoted(value)
         if isinstance(value, torch.dtype):
             return f"dtype({_dtype_name(value)})"
         if isinstance(value, torch.device):
@@ -447,7 +476,7 @@ class _Capture:
     def _new_symbols(self, node: fx.Node) -> list[str]:
         """Unbacked symbols that the node defines, under the names that sizes know them by."""
         bindings = resolve_unbacked_bindings(self._shape_env, node.meta.get("unbacked_bindings"))
-        names = []
+        names = self._made_symbols(node)
         for symbol in bindings or ():
             known_as = self._shape_env.replace(symbol)
             if not known_as.is_Symbol or not is_unbacked(known_as.name):
@@ -455,6 +484,21 @@ class _Capture:
             name = self._symbols.expr_text(known_as)
             if name not in self._symbols.defined and name not in names:
                 names.append(name)
+        return names
+
+    def _made_symbols(self, node: fx.Node) -> list[str]:
+        """Sizes in a node's results that look as if inputs had them and that no input has, under new names: the length
+        of a generator's state, which the partitioner saves."""
+        names = []
+        for leaf in flattened(node.meta.get("val")):
+            for size in (*leaf.shape, *leaf.stride()) if isinstance(leaf, torch.Tensor) else ():
+                symbols = self._symbols.expr(size).free_symbols if isinstance(size, torch.SymInt) else ()
+                for symbol in sorted(symbols, key=str):
+                    if symbol in self._known or symbol not in self._shape_env.backed_var_to_val:
+                        continue
+                    self._known.add(symbol)
+                    names.append(f"u{800000 + len(self._known)}")
+                    self._symbols.rename(symbol, names[-1])
         return names
 
     def _origin(self, node: fx.Node) -> str:
@@ -541,20 +585,3 @@ def _dtype_name(dtype: torch.dtype) -> str:
     if name is None:
         raise Unprintable(f"a tensor of {dtype}")
     return name
-
-
-def _quoted(text: str) -> str:
-    out = ['"']
-    for byte in text.encode("utf-8", "surrogateescape"):
-        char = chr(byte)
-        if char in '"\\':
-            out.append("\\" + char)
-        elif char == "\n":
-            out.append("\\n")
-        elif char == "\t":
-            out.append("\\t")
-        elif byte < 0x20 or byte >= 0x7F:
-            out.append(f"\\x{byte:02x}")
-        else:
-            out.append(char)
-    return "".join(out) + '"'

@@ -64,6 +64,7 @@ class Symbols:
         self._cache: dict[Any, str] = {}
         self._lines: dict[str, str] = {}  # name -> its part of the header, in order of appearance
         self.defined: set[str] = set()  # unbacked symbols that inputs or nodes have defined so far
+        self._renamed: dict[str, str] = {}
 
     def text(self, value: Any) -> str:
         """Text of an int, a bool, or a SymInt or SymBool."""
@@ -86,6 +87,10 @@ class Symbols:
             text = self._cache[expr] = self._text(expr)
         return text
 
+    def rename(self, symbol: sympy.Symbol, name: str) -> None:
+        """Prints a symbol, which has not been printed yet, under another name."""
+        self._renamed[symbol.name] = name
+
     def declare(self, name: str, low: str, high: str, hint: int | None) -> None:
         """Adds a symbol to the header; its range is already text."""
         suffix = "" if hint is None else f" hint {hint}"
@@ -98,7 +103,7 @@ class Symbols:
         return [name for name in self._lines if is_unbacked(name) and name not in self.defined]
 
     def _symbol(self, symbol: sympy.Symbol) -> str:
-        name = symbol.name
+        name = self._renamed.get(symbol.name, symbol.name)
         if name not in self._lines:
             ranges = self._shape_env.var_to_range.get(symbol)
             low = high = None
@@ -246,3 +251,20 @@ def float_text(value: float) -> str:
 
 def is_symbolic(value: Any) -> bool:
     return isinstance(value, (torch.SymInt, torch.SymBool, torch.SymFloat))
+
+
+def quoted(text: str) -> str:
+    out = ['"']
+    for byte in text.encode("utf-8", "surrogateescape"):
+        char = chr(byte)
+        if char in '"\\':
+            out.append("\\" + char)
+        elif char == "\n":
+            out.append("\\n")
+        elif char == "\t":
+            out.append("\\t")
+        elif byte < 0x20 or byte >= 0x7F:
+            out.append(f"\\x{byte:02x}")
+        else:
+            out.append(char)
+    return "".join(out) + '"'

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import operator
 from typing import Any, Callable
 
 import torch
 from torch import fx
+from torch._prims import rng_prims
 from torch.utils._sympy import functions as torch_functions
 
 from .calls import flattened
@@ -105,3 +107,17 @@ def returns_numbers(target: Any, value: Any) -> bool:
     if target is torch.ops.aten._local_scalar_dense.default or value is None:
         return False
     return any(isinstance(leaf, (float, bool, torch.SymFloat, torch.SymBool)) for leaf in flattened(value))
+
+
+def find_results(node: fx.Node) -> None:
+    """Metadata of the operators that draw random numbers once more, in a state that was saved: the partitioner wraps
+    them, and says nothing of the results but of their elements."""
+    picked = {user.args[1]: user.meta.get("val") for user in node.users if user.target is operator.getitem}
+    if len(picked) == len(node.users) and picked.keys() == set(range(len(picked))):
+        node.meta["val"] = tuple(picked[k] for k in range(len(picked)))
+    elif node.target is rng_prims.run_with_rng_state:
+        values = fx.map_arg(node.args[2:], lambda n: n.meta["val"])
+        kwargs = fx.map_arg(node.kwargs, lambda n: n.meta["val"])
+        mode = torch._guards.detect_fake_mode([node.args[0].meta["val"], values])
+        with contextlib.nullcontext() if mode is None else mode:
+            node.meta["val"] = node.args[1](*values, **kwargs)

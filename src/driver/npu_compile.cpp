@@ -6,6 +6,7 @@
 #include "driver/build_id.h"
 #include "driver/device_report.h"
 #include "emit/host/emit_plan.h"
+#include "graph/op_traits.h"
 #include "tile/npu/arguments.h"
 #include "tile/npu/supports.h"
 #include "tile/split_reduction.h"
@@ -27,6 +28,16 @@ Stages::LowerFor lowering_for(const target::Target& target) {
     return reason;
   };
   return how;
+}
+
+// A device's kernels store to memory that nothing else holds.
+Status check_updates(const graph::Graph& graph, const target::Target& target) {
+  for (const graph::NodeId id : graph.order) {
+    if (graph::is_update(graph.nodes[id]))
+      return diagnostic("unsupported", "the graph updates an input, which kernels for {} do not",
+                        target.name);
+  }
+  return {};
 }
 
 // A long reduction with few results is cut where its results keep less than half of the cores busy, and where
@@ -131,12 +142,14 @@ Result<plan::Plan> plan_for_npu(Stages& stages, loop::Program& program, const Np
 }
 
 Result<loop::Program> lowered_for_npu(Stages& stages, const graph::Graph& graph, const Device& device) {
+  JUMAR_RETURN_IF_ERROR(check_updates(graph, device.target));
   return stages.lower(graph, lowering_for(device.target));
 }
 
 Result<NpuParts> compile_for_npu(Stages& stages, const graph::Graph& graph, const Device& device,
                                  const toolchain::Toolchain* tools, const NpuOptions& options,
                                  Report& report) {
+  JUMAR_RETURN_IF_ERROR(check_updates(graph, device.target));
   Stages::LowerFor how = lowering_for(device.target);
   std::set<std::string> apart;
   for (int round = 0;; ++round) {

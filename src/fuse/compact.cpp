@@ -35,6 +35,14 @@ void each_buffer(loop::Program& program, Visit&& visit) {
 
 }  // namespace
 
+void replace_buffer(loop::Program& program, BufferId from, BufferId to) {
+  each_buffer(program, [&](BufferId& id) {
+    if (id == from) id = to;
+  });
+  for (loop::Buffer& buffer : program.buffers)
+    if (buffer.base == from) buffer.base = to;
+}
+
 void drop_unused_buffers(loop::Program& program) {
   std::vector<bool> used(program.buffers.size(), false);
   for (size_t k = 0; k < used.size(); ++k) {

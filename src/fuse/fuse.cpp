@@ -9,6 +9,7 @@
 #include "fuse/inline.h"
 #include "fuse/known_indices.h"
 #include "fuse/merge.h"
+#include "fuse/updates.h"
 #include "loop/walk.h"
 
 namespace jumar::fuse {
@@ -398,7 +399,9 @@ class Fusion {
 }  // namespace
 
 void fuse(loop::Program& program, const FuseOptions& options, FuseReport& report) {
-  Fusion(program, options, report).run();
+  Updates updates(program);
+  if (!updates.has_others()) Fusion(program, options, report).run();
+  updates.put_back(report, options);
 }
 
 }  // namespace jumar::fuse

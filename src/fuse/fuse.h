@@ -9,7 +9,8 @@
 //   - forward: what a later stage loads from an earlier one is recomputed, kept in local memory, or left in
 //   its
 //     buffer, and stores that nobody reads are dropped;
-//   - join: pointwise nests that don't wait for each other become nests beside each other in one kernel.
+//   - join: pointwise nests that don't wait for each other become nests beside each other in one kernel;
+//   - update: what becomes an input of the program is stored there at once (fuse/updates.h).
 // Every merge is proved from addresses (fuse/access.h) and from the order of items (fuse/dependence.h); a
 // pair that is not merged leaves a refusal with the reason. The program computes the same values before and
 // after, each by the same scalar operators.

@@ -67,12 +67,16 @@ class PointwiseMerge {
     if (!sym::proves_eq(cx_, here, there, context_.program.facts()))
       return "the consumer runs over other points";
     std::optional<Strided> access = strided(cx_, first.address, axes);
-    const auto moving = std::count_if(axes.begin(), axes.end(),
-                                      [](const loop::Axis& axis) { return !axis.extent.is_const(1); });
-    if (!access || std::ssize(access->terms) != moving || !sort_mixed_radix(cx_, *access, facts))
+    if (!access || !mentions_all(*access, axes) || !sort_mixed_radix(cx_, *access, facts))
       return "the consumer loads an element at several points";
     axes_ = std::move(map.axes);
     return other_loads_fit(facts);
+  }
+
+  // Points that differ in an axis which the address does not mention share an element.
+  static bool mentions_all(const Strided& access, const std::vector<loop::Axis>& axes) {
+    return std::ranges::count_if(axes, [](const loop::Axis& axis) { return !axis.extent.is_const(1); }) ==
+           std::ssize(access.terms);
   }
 
   // Every other load reads, in the same stage, what its own point makes, and in later stages what its own

@@ -56,6 +56,8 @@ bool has_effect(const Node& node) {
   return node.results.empty() || !node.op.starts_with(kAten) || is_random(node);
 }
 
+bool is_update(const Node& node) { return node.op == "aten.copy_.default"; }
+
 bool takes_strides(const Node& node) { return has_trait(node, Trait::kStrides); }
 
 bool reads_storage(const Node& node) { return is_python_call(node) || has_trait(node, Trait::kStorage); }

@@ -14,6 +14,9 @@ bool is_random(const Node& node);
 // The node must run exactly as often as it is written: it has no results, or only Python or a custom operator
 // knows what it does, or it is random.
 bool has_effect(const Node& node);
+// The node updates an input: when the graph is done, its first operand's memory gets the elements of its
+// second operand. Until then everything reads what was there before.
+bool is_update(const Node& node);
 // The node reads storage at absolute offsets, so that equal tensors in other places are not equal to it.
 bool reads_storage(const Node& node);
 // The node makes a tensor with strides that are asked for, such that elements may share memory.

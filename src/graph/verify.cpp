@@ -2,6 +2,7 @@
 
 #include "graph/bind.h"
 #include "graph/graph.h"
+#include "graph/op_traits.h"
 #include "ir/arg_text.h"
 
 namespace jumar::graph {
@@ -84,6 +85,7 @@ class Verifier {
     }
     JUMAR_RETURN_IF_ERROR(result_count(node));
     JUMAR_RETURN_IF_ERROR(found_symbols(node));
+    if (is_update(node)) JUMAR_RETURN_IF_ERROR(update(node));
     place_.clear();
     return {};
   }
@@ -128,6 +130,21 @@ class Verifier {
     if (lists == 0 ? node.results.size() != singles : node.results.size() < singles)
       return fault("the schema has {}{} results, {} are given", lists ? "at least " : "", singles,
                    node.results.size());
+    return {};
+  }
+
+  Status update(const Node& node) {
+    const ValueId* input = node.args[0].as<ValueId>();
+    const ValueId* value = node.args[1].as<ValueId>();
+    if (!node.results.empty()) return fault("an update has no result");
+    if (input == nullptr || graph_.values[*input].definition.valid() ||
+        graph_.values[*input].kind != ValueKind::kTensor)
+      return fault("only an input tensor can be updated");
+    if (!updated_.insert(*input).second) return fault("%{} is updated twice", graph_.values[*input].name);
+    if (value == nullptr || graph_.values[*value].kind != ValueKind::kTensor ||
+        graph_.values[*value].type.dtype != graph_.values[*input].type.dtype ||
+        graph_.values[*value].type.sizes != graph_.values[*input].type.sizes)
+      return fault("%{} and what it becomes differ in type or sizes", graph_.values[*input].name);
     return {};
   }
 
@@ -261,6 +278,7 @@ class Verifier {
   std::unordered_set<std::string> names_;
   std::unordered_set<Expr> declared_;
   std::unordered_set<Expr> known_;
+  std::unordered_set<ValueId> updated_;
 };
 
 }  // namespace

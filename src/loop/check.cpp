@@ -213,15 +213,20 @@ Status compare_outputs(const ProgramResult& a, const ProgramResult& b, const Tol
 
 Status compare_programs(const Program& a, const Program& b, const CheckOptions& options,
                         const Tolerance& tolerance) {
+  // A program may change its inputs.
   JUMAR_ASSIGN(ProgramInputs inputs, random_inputs(a, options));
+  JUMAR_ASSIGN(ProgramInputs others, random_inputs(a, options));
   Result<ProgramResult> left = run_program(a, inputs, options.call);
-  Result<ProgramResult> right = run_program(b, inputs, options.call);
+  Result<ProgramResult> right = run_program(b, others, options.call);
   auto may_raise = [](const Diagnostic& error) { return error.code == "index" || error.code == "check"; };
   if (!left.ok() && !may_raise(left.error())) return left.error();
   if (!right.ok() && !may_raise(right.error())) return right.error();
   if (!left.ok() && !right.ok() && left.error().code == right.error().code) return {};
   if (!left.ok()) return diagnostic("different", "only the first raises: {}", left.error().message);
   if (!right.ok()) return diagnostic("different", "only the second raises: {}", right.error().message);
+  for (size_t k = 0; k < inputs.tensors.size(); ++k)
+    JUMAR_RETURN_IF_ERROR(compare_tensors(fmt::format("tensor {} of the inputs", k), inputs.tensors[k].view(),
+                                          others.tensors[k].view(), tolerance));
   return compare_outputs(*left, *right, tolerance);
 }
 

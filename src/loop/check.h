@@ -75,7 +75,8 @@ Result<ProgramResult> run_program_text(std::string_view text, const CheckOptions
 Status compare_tensors(const std::string& what, const TensorView& a, const TensorView& b,
                        const Tolerance& tolerance);
 Status compare_outputs(const ProgramResult& a, const ProgramResult& b, const Tolerance& tolerance);
-// Runs both on the same inputs. What a correct program may raise ("index", "check") must be raised by both.
+// Runs both on the same inputs, and compares what became of these as well. What a correct program may raise
+// ("index", "check") must be raised by both.
 Status compare_programs(const Program& a, const Program& b, const CheckOptions& options,
                         const Tolerance& tolerance);
 

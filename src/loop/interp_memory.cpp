@@ -79,7 +79,10 @@ BufferMemory::BufferMemory(ir::DType dtype, std::vector<int64_t> sizes, std::vec
 }
 
 BufferMemory::BufferMemory(const TensorView& input)
-    : view_(input), extent_(extent_elems(input.sizes, input.strides)), is_input_(true) {}
+    : view_(input),
+      extent_(extent_elems(input.sizes, input.strides)),
+      is_input_(true),
+      histories_(static_cast<size_t>(extent_)) {}
 
 // Two points may touch an element if both only read it, or both only store to it in one mode other than
 // `set`.
@@ -101,7 +104,7 @@ std::optional<BufferMemory::Fault> BufferMemory::check(int64_t element, const Ac
     return Fault{"bounds", fmt::format("element {} of a buffer of {}", element, extent_)};
   if (access.kind != Access::Kind::kSet && !is_written(element))
     return Fault{"poison", fmt::format("element {} is read and was never written", element)};
-  if (!is_input_ && races(histories_[element], access))
+  if (races(histories_[element], access))
     return Fault{"race", fmt::format("another point of this kernel touches element {} too", element)};
   return std::nullopt;
 }

@@ -56,7 +56,7 @@ class BufferMemory {
   bool is_input_ = false;
   std::vector<std::byte> bytes_;
   std::vector<bool> written_;
-  std::vector<History> histories_;  // empty for inputs, which are only read
+  std::vector<History> histories_;
 };
 
 }  // namespace jumar::loop

@@ -236,8 +236,11 @@ class NestVerifier {
     if (reads && !known_.written.contains(inst.buffer) && !stored_.contains(inst.buffer))
       return bad(line, fmt::format("nothing has written %{} before", buffer.name));
     if (!is_store) return {};
-    if (buffer.storage != Storage::kTemp && buffer.storage != Storage::kOutput)
-      return bad(line, "kernels store to temps and outputs only");
+    if (buffer.storage == Storage::kResult)
+      return bad(line, "kernels store to temps, outputs and inputs only");
+    if (buffer.storage != Storage::kTemp && buffer.storage != Storage::kOutput &&
+        inst.mode != StoreMode::kSet)
+      return bad(line, "an input is only set");
     if (info(inst.operands[0]).type != inst.type) return bad(line, "the stored value has another type");
     bool is_max_or_min = inst.mode == StoreMode::kMax || inst.mode == StoreMode::kMin;
     if (inst.mode != StoreMode::kSet && !folds(is_max_or_min, inst.type))

@@ -51,7 +51,7 @@ def capture(function: Callable[..., Any], *inputs: Any, dynamic: bool | None = N
         inference_compiler=compiler("inference"),
         partition_fn=min_cut_rematerialization_partition,
         decompositions={},
-        keep_inference_input_mutations=False,
+        keep_inference_input_mutations=True,
     )
     torch._dynamo.reset()
     with torch._dynamo.config.patch(capture_scalar_outputs=True, capture_dynamic_output_shape_ops=True):

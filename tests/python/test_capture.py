@@ -179,6 +179,13 @@ CASES = [
         ["%getitem: f32[3], %getitem_1: f32[2] = aten._foreach_add.Scalar([%arg0_1, %arg1_1], 1.0)"],
     ),
     (
+        "an input that changes",
+        lambda x, y: x.add_(y).sum(0),
+        [torch.ones(3, 2), torch.ones(2)],
+        None,
+        ["aten.copy_.default(%arg0_1, %add, false)", "%sum_1: f32[2] = aten.sum.dim_IntList(%add, [0]", "return %sum_1"],
+    ),
+    (
         "empty tensors and zero dimensions",
         lambda x, y: (x.sum(0) + y, x),
         [torch.ones(0, 3), torch.tensor(2.0)],

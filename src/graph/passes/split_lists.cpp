@@ -9,9 +9,9 @@ namespace {
 constexpr std::string_view kPrefix = "aten._foreach_";
 // Operators of one tensor: "exp" stands for aten._foreach_exp.default and aten.exp.default.
 constexpr std::string_view kUnary[] = {
-    "abs",   "acos",    "asin", "atan", "ceil",  "cos",   "cosh", "erf",  "erfc",       "exp",
-    "expm1", "floor",   "frac", "log",  "log10", "log1p", "log2", "neg",  "reciprocal", "round",
-    "rsqrt", "sigmoid", "sign", "sin",  "sinh",  "sqrt",  "tan",  "tanh", "trunc"};
+    "abs",   "acos",    "asin",   "atan", "ceil",  "cos",   "cosh", "erf",  "erfc", "exp",        "expm1",
+    "floor", "frac",    "lgamma", "log",  "log10", "log1p", "log2", "max",  "neg",  "reciprocal", "round",
+    "rsqrt", "sigmoid", "sign",   "sin",  "sinh",  "sqrt",  "tan",  "tanh", "trunc"};
 
 // The operator on lists without its prefix, the operator on tensors, and the kinds and names of its
 // arguments.
@@ -64,6 +64,8 @@ constexpr Row kRows[] = {
     {"pow.List", "aten.pow.Tensor_Tensor", kTensors, {"self", "exponent"}},
     {"pow.Scalar", "aten.pow.Tensor_Scalar", kScalar, {"self", "exponent"}},
     {"pow.ScalarList", "aten.pow.Tensor_Scalar", kScalar, {"self", "exponent"}},
+    {"pow.ScalarAndTensor", "aten.pow.Scalar", {"Scalar", "Tensor"}, {"self", "exponent"}},
+    {"copy.default", "aten.copy.default", {"Tensor", "Tensor", "bool"}, {"self", "src", "non_blocking"}},
     {"lerp.List", "aten.lerp.Tensor", {"Tensor", "Tensor", "Tensor"}, kLerp},
     {"lerp.Scalar", "aten.lerp.Scalar", {"Tensor", "Tensor", "Scalar"}, kLerp},
     {"lerp.ScalarList", "aten.lerp.Scalar", {"Tensor", "Tensor", "Scalar"}, kLerp},

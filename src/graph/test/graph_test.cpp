@@ -234,6 +234,7 @@ TEST(Verify, NamesTheBrokenInvariant) {
       "  schema a.lists(Tensor self) -> (Tensor[], Tensor[])\n"
       "  schema a.nonzero(Tensor self) -> (Tensor)\n"
       "  schema a.generator(Tensor self, Generator? generator) -> (Tensor)\n"
+      "  schema aten.copy_.default(Tensor self, Tensor src, bool non_blocking) -> ()\n"
       "  %x: f32[s0, 4] = input 0\n";
   const std::pair<const char*, const char*> cases[] = {
       {"%u: i64[u0] = a.nonzero(%x) defines(u0)", "fine"},
@@ -262,6 +263,12 @@ TEST(Verify, NamesTheBrokenInvariant) {
       {"%y: f32[-3] = a.nonzero(%x)", "node %y = a.nonzero: %y has the negative size -3"},
       {"%y: float = scalar.add(1, 2.0)\n%z: float, %w: float = scalar.mul(%y, %y)",
        "node %z = scalar.mul: a scalar operator has 1 result, 2 are given"},
+      {"%y: f32[2] = a.nonzero(%x)\naten.copy_.default(%x, %y, false)",
+       "node aten.copy_.default: %x and what it becomes differ in type or sizes"},
+      {"%y: f32[s0, 4] = a.nonzero(%x)\naten.copy_.default(%y, %x, false)",
+       "node aten.copy_.default: only an input tensor can be updated"},
+      {"aten.copy_.default(%x, %x, false)\naten.copy_.default(%x, %x, false)",
+       "node aten.copy_.default: %x is updated twice"},
       {"%y: f32[s0] = a.nonzero(%x)", "symbol u0 is bound by no input and defined by no node"},
   };
   for (const auto& [statement, message] : cases)

@@ -33,7 +33,9 @@ Lowering::Lowering(const graph::Graph& graph, const LowerOptions& options)
 
 Result<Program> Lowering::run() {
   declare_inputs();
+  note_updates();
   for (graph::NodeId id : graph_.order) JUMAR_RETURN_IF_ERROR(lower_node(graph_.nodes[id]));
+  JUMAR_RETURN_IF_ERROR(finish_updates());
   finish_outputs();
   return std::move(program_);
 }
@@ -121,13 +123,14 @@ void Lowering::check(Expr predicate, std::string message) {
 
 void Lowering::kernel(const Op& op, const Write& write) { kernel(op, std::vector<Write>{write}); }
 
-void Lowering::kernel(const Op& op, const std::vector<Write>& nests) {
+void Lowering::kernel(const Op& op, const std::vector<Write>& nests) { kernel(op.label(), op.name(), nests); }
+
+void Lowering::kernel(const std::string& label, const std::string& origin, const std::vector<Write>& nests) {
   Kernel kernel;
-  std::string label = op.label();
   kernel.name = label;
   for (int k = 1; !kernel_names_.insert(kernel.name).second; ++k)
     kernel.name = fmt::format("{}_{}", label, k);
-  kernel.origin = op.name();
+  kernel.origin = origin;
   for (const Write& write : nests) {
     Nest& nest = kernel.nests.emplace_back();
     Body body(cx(), nest);
@@ -137,6 +140,7 @@ void Lowering::kernel(const Op& op, const std::vector<Write>& nests) {
 }
 
 Status Lowering::lower_node(const graph::Node& node) {
+  if (graph::is_update(node)) return {};
   if (graph::is_host_scalar(node)) return append_host_op(node);
   if (graph::is_python_call(node)) return append_call(node, "a Python function");
   if (std::find(options_.call.begin(), options_.call.end(), node.op) != options_.call.end())
@@ -162,15 +166,14 @@ Refusal Lowering::refused_kernel(size_t first_item) const {
   return {};
 }
 
-namespace {
-
-// Two elements of the type share memory, so that kept points would store to one address.
 bool overlaps(const ir::TensorType& type) {
   for (size_t k = 0; k < type.rank(); ++k) {
     if (type.strides[k].is_const(0) && !type.sizes[k].is_const(1)) return true;
   }
   return false;
 }
+
+namespace {
 
 bool is_empty(const ir::TensorType& type) {
   return std::ranges::any_of(type.sizes, [](Expr size) { return size.is_const(0); });
@@ -293,28 +296,37 @@ void Lowering::add_schema(const std::string& op, ir::Schema schema) {
   schemas_.emplace(op, std::move(schema));
 }
 
-// A called view hands out the memory of its operand, but a temp's memory is used again after its last use: a
-// copy that belongs to the called op takes its place.
+// A called view hands out the memory of its operand, but a temp's memory is used again after its last use,
+// and an input's changes when the graph is done.
+bool Lowering::must_not_alias(const graph::Node& node, size_t operand, BufferId buffer) const {
+  const Buffer& named = program_.buffers[buffer];
+  const BufferId root = named.storage == Storage::kView ? named.base : buffer;
+  const bool hands_out = operand == 0 && is_alias_op(node.op);
+  if (!updated_.contains(root)) return hands_out && program_.buffers[root].storage == Storage::kTemp;
+  const bool is_known = node.op.starts_with("aten.");
+  return is_known ? operand == 0 && (hands_out || graph::may_alias(node)) : !node.results.empty();
+}
+
+// A copy that belongs to the called operator takes the place of what it must not hand out.
 void Lowering::guard_alias(const graph::Node& node, ArgList& args) {
-  if (!is_alias_op(node.op) || args.empty()) return;
-  BufferId* operand = std::get_if<BufferId>(&args[0].data);
-  if (!operand) return;
-  const Buffer& named = program_.buffers[*operand];
-  const Buffer& root = named.storage == Storage::kView ? program_.buffers[named.base] : named;
-  if (root.storage != Storage::kTemp) return;
-  Buffer copy;
-  copy.name = unique_name(named.name + "_copy");
-  copy.type = named.type;
-  copy.storage = Storage::kResult;
-  BufferId result = program_.buffers.add(std::move(copy));
-  add_schema("aten.clone.default", {{{"Tensor", "self"}, {"MemoryFormat?", "memory_format"}}, {"Tensor"}});
-  Call call;
-  call.op = "aten.clone.default";
-  call.args = {Arg(*operand), Arg(ir::NoneArg{})};
-  call.results = {result};
-  call.reason = "a called view must not share memory that is used again";
-  program_.items.emplace_back(std::move(call));
-  *operand = result;
+  for (size_t k = 0; k < args.size(); ++k) {
+    BufferId* operand = std::get_if<BufferId>(&args[k].data);
+    if (!operand || !must_not_alias(node, k, *operand)) continue;
+    const Buffer& named = program_.buffers[*operand];
+    Buffer copy;
+    copy.name = unique_name(named.name + "_copy");
+    copy.type = named.type;
+    copy.storage = Storage::kResult;
+    BufferId result = program_.buffers.add(std::move(copy));
+    add_schema("aten.clone.default", {{{"Tensor", "self"}, {"MemoryFormat?", "memory_format"}}, {"Tensor"}});
+    Call call;
+    call.op = "aten.clone.default";
+    call.args = {Arg(*operand), Arg(ir::NoneArg{})};
+    call.results = {result};
+    call.reason = "a called view must not share memory that is used again";
+    program_.items.emplace_back(std::move(call));
+    *operand = result;
+  }
 }
 
 // Strides of a whole storage say nothing of the operand but where its storage is: of a view, that is what it

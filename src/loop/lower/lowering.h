@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -112,6 +113,12 @@ class Lowering {
     size_t items;
     size_t buffers;
   };
+  // When the graph is done, `input` gets the elements of `value`.
+  struct Update {
+    Tensor input;
+    graph::ValueId value;
+    std::string name;
+  };
 
   void declare_inputs();
   Status lower_node(const graph::Node& node);
@@ -125,10 +132,16 @@ class Lowering {
   void define_call_results(const graph::Node& node, Call& call);
   Status append_host_op(const graph::Node& node);
   void guard_alias(const graph::Node& node, ArgList& args);
+  bool must_not_alias(const graph::Node& node, size_t operand, BufferId buffer) const;
   Status name_storage(const graph::Node& node, ArgList& args) const;
   Arg converted(const graph::Arg& arg) const;
   ArgList converted(const graph::ArgList& args) const;
   void add_schema(const std::string& op, ir::Schema schema);
+  void kernel(const std::string& label, const std::string& origin, const std::vector<Write>& nests);
+  void copy(const std::string& label, const Tensor& from, const Tensor& to);
+  void note_updates();
+  Status keep_from_updates(graph::ValueId value);
+  Status finish_updates();
   void finish_outputs();
   std::string unique_name(std::string name);
 
@@ -141,11 +154,15 @@ class Lowering {
   std::vector<BufferId> buffers_;
   std::vector<NumberId> numbers_;
   std::vector<bool> used_;
+  std::vector<Update> updates_;
+  std::set<BufferId> updated_;  // the memory of their inputs
   std::unordered_set<std::string> names_;
   std::unordered_set<std::string> kernel_names_;
   std::map<std::string, ir::Schema> schemas_;
 };
 
+// Whether two elements of the type share memory, so that kept points would store to one address.
+bool overlaps(const ir::TensorType& type);
 // The row of loop/lower/aten.def or pointwise.def for an operator; null when there is none.
 LowerFunction lowering_of(std::string_view op);
 // Why an operator is called: its row in loop/lower/calls.def, or that it has no lowering.

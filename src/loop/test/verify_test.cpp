@@ -102,7 +102,9 @@ constexpr Broken kBroken[] = {
     {"", KERNEL("stage (r0 in 8) { %0: f32 = const 1 %1: f32 = scan sum %0 along i0 }"),
      "a scan runs along an inner axis"},
     // Memory.
-    {"", BODY("%0: f32 = const 0.0 store %x[i0], %0"), "kernels store to temps and outputs only"},
+    {"", BODY("%0: f32 = const 0.0 store.add %x[i0], %0"), "an input is only set"},
+    {"%r: f32[8] = result", BODY("%0: f32 = const 0.0 store %r[i0], %0"),
+     "kernels store to temps, outputs and inputs only"},
     {"", BODY("%0: f32 = load %t[i0]"), "nothing has written %t before"},
     {"", BODY("%0: f32 = const 0.0 store.add %t[i0], %0"), "nothing has written %t before"},
     {"%v: f32[8] = view %x offset 0", BODY("%0: f32 = load %v[i0]"), "buffers with storage, no views"},
