@@ -118,7 +118,8 @@ Refusal lower_max_pool(Op& op) {
         if (!with_place) return folds;
         size_t n = from.size();
         Val place = b.index(b.cx().add(b.cx().mul(from[n - 2], x.size(n - 1)), from[n - 1]));
-        // Of several NaN eager takes the last, of other equals the first: places of NaN count downwards from -1.
+        // Of several NaN eager takes the last, of other equals the first: places of NaN count downwards from
+        // -1.
         place = select(isnan(value), -1.0 - place, place);
         // A pad is never the place, not even among elements that are all -inf.
         if (!inside.is_const(1))
