@@ -280,7 +280,14 @@ Refusal lower_copy(Op& op) {
 
 // Arguments: self, which gives the shape, and src, which gives the elements.
 Refusal lower_copy_from(Op& op) {
-  if (!op.is_tensor(1)) return lower_full(op);  // a number that is copied over a tensor
+  if (!op.is_tensor(1)) {
+    // A number that is copied over a tensor is converted as an element is, also where it does not fit.
+    const Scalar number = op.scalar(1);
+    const DType from = number.is_float() ? op.low().widest_float() : DType::kI64;
+    pointwise(op, op.result(0),
+              [&](Body& b, const Index&) { return b.to(b.scalar(number, from), op.result_type(0).dtype); });
+    return {};
+  }
   Tensor x = op.tensor(1), out = op.result(0);
   pointwise(op, out, [&](Body& b, const Index& index) { return read(b, x, index, out.dtype()); });
   return {};
