@@ -148,7 +148,7 @@ class _Noise(TorchDispatchMode):
             large = func(args[0].double().abs().clamp(min=1), *args[1:], **kwargs)
             wide = torch.where(large > torch.finfo(out.dtype).max if out.dtype in _FLOATS else large < 0, torch.nan, wide)
         if func.overloadpacket.__name__ in _LOOSE_AT_INFINITY:
-            wide = tree_map(_exchanged, wide)
+            wide = tree_map(_exchanged, out)
 
         def narrow(narrower: Any, value: Any) -> Any:
             if not isinstance(narrower, torch.Tensor) or narrower.dtype not in _FLOATS:
