@@ -11,9 +11,10 @@ Args::Args(const Op& op, Body& b, const Index& index, DType type, std::optional<
     Tensor tensor = op.tensor(k);
     Val value = b.load(tensor, broadcast_index(tensor, index));
     if (rounded_) value = b.to(value, *rounded_);
-    // Integers become elements of the result's type before they are computed with.
-    if (ir::is_integer(tensor.dtype()) && ir::is_low_precision(result_type()))
-      value = b.to(value, result_type());
+    // Integers become elements of the result's type before they are computed with; of one number, eager takes
+    // the value as it is.
+    const bool is_converted = ir::is_integer(tensor.dtype()) && ir::is_low_precision(result_type());
+    if (is_converted && tensor.rank() > 0) value = b.to(value, result_type());
     loaded_[k] = b.to(value, type);
   }
 }
