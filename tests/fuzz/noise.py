@@ -55,6 +55,13 @@ def _is_scaled(name: str, args: Any, kwargs: Any) -> bool:
     return kwargs.get("alpha", 1) != 1 or (len(args) > 2 and name not in ("div", "div_"))
 
 
+def _exchanged(t: Any) -> Any:
+    """Infinities and NaN in each other's place."""
+    if not isinstance(t, torch.Tensor):
+        return t
+    return torch.where(t.isinf(), torch.nan, torch.where(t.isnan(), torch.inf, t))
+
+
 class _Noise(TorchDispatchMode):
     """`exact_halves`: the compiler was told to round halves as eager does. `widens`: operators compute in float64."""
 
@@ -141,7 +148,7 @@ class _Noise(TorchDispatchMode):
             large = func(args[0].double().abs().clamp(min=1), *args[1:], **kwargs)
             wide = torch.where(large > torch.finfo(out.dtype).max if out.dtype in _FLOATS else large < 0, torch.nan, wide)
         if func.overloadpacket.__name__ in _LOOSE_AT_INFINITY:
-            wide = tree_map(lambda t: torch.where(t.isinf(), torch.nan, t) if isinstance(t, torch.Tensor) else t, wide)
+            wide = tree_map(_exchanged, out)
 
         def narrow(narrower: Any, value: Any) -> Any:
             if not isinstance(narrower, torch.Tensor) or narrower.dtype not in _FLOATS:
