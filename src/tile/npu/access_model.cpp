@@ -170,6 +170,7 @@ class Reader {
         axis.is_contiguous = true;
       }
     }
+    if (inst.guard) note_guard(inst.guard);
     if (std::ranges::any_of(access.strides, [](int64_t stride) { return stride < 0; }))
       note_backward(access, inst.guard);
     for (Expr symbol : sym::symbols_of(inst.address)) {
@@ -182,6 +183,21 @@ class Reader {
     access.is_first = std::ranges::find(seen_, key) == seen_.end();
     seen_.push_back(key);
     out_.accesses.push_back(std::move(access));
+  }
+
+  // The toolchain takes the part of a block for which bounds of single axes hold. Of a bound on several axes
+  // together, such as the padding of a window, it would read all points, those outside of memory too: blocks
+  // hold one point of all but one of them.
+  void note_guard(Expr guard) {
+    if (guard.op() == sym::Op::kAnd) {
+      for (Expr part : guard.operands()) note_guard(part);
+      return;
+    }
+    std::vector<size_t> axes;
+    for (size_t k = 0; k < out_.axes.size(); ++k)
+      if (sym::mentions(guard, out_.axes[k].symbol)) axes.push_back(k);
+    // Kept axes come first: they have the more points.
+    for (size_t k = 1; k < axes.size(); ++k) out_.axes[axes[k]].must_be_scalar = true;
   }
 
   // The densest dimension of an access that runs backwards is turned round on chip, and others are done point

@@ -114,6 +114,28 @@ Expr AccessLowering::narrowed(Expr predicate) const {
   return cx_.make(op, operands);
 }
 
+// A bound on a multiple of one axis as a bound on the axis, which the toolchain takes as the part of a block:
+// 0 < 2*i + r as -r//2 < i.
+Expr AccessLowering::undivided(Expr predicate) const {
+  const bool is_strict = predicate.op() == sym::Op::kLt;
+  if (!is_strict && predicate.op() != sym::Op::kLe) return predicate;
+  const Expr low = predicate.operands()[0];
+  const Expr high = predicate.operands()[1];
+  const AxisSet axes = b_.axes_of(low) | b_.axes_of(high);
+  if (axes == kNoAxes || (axes & (axes - 1)) != kNoAxes) return predicate;
+  uint32_t axis = 0;
+  while ((axes >> axis & 1) == 0) ++axis;
+  const Expr symbol = b_.nest().axes[axis].symbol;
+  // 0 < multiple * axis + rest
+  const Expr distance = is_strict ? cx_.sub(high, low) : cx_.add(cx_.sub(high, low), 1);
+  const std::optional<sym::Linear> linear = sym::linear_in(cx_, distance, symbol);
+  const int64_t multiple = linear ? linear->coefficient.as_const().value_or(0) : 0;
+  if (std::abs(multiple) <= 1) return predicate;
+  const Expr size = cx_.constant(std::abs(multiple));
+  if (multiple > 0) return cx_.lt(cx_.floordiv(cx_.neg(linear->rest), size), symbol);
+  return cx_.lt(symbol, cx_.ceildiv(linear->rest, size));
+}
+
 BlockId AccessLowering::mask_of(Expr predicate, const Values& values) {
   if (const std::optional<int64_t> known = predicate.as_const()) return b_.boolean(*known != 0);
   const sym::Op op = predicate.op();
@@ -130,7 +152,7 @@ BlockId AccessLowering::mask_of(Expr predicate, const Values& values) {
     }
     return all;
   }
-  const Expr plain = resolved(predicate, values);
+  const Expr plain = resolved(undivided(predicate), values);
   if (!plain) {
     refuse("a predicate of loaded integers");
     return {};

@@ -49,6 +49,7 @@ class AccessLowering {
   bool keep_inside(bool has_guard, const Values& values, Access& out);
   Expr guarded(Expr offset, BlockId mask);
   Expr narrowed(Expr predicate) const;
+  Expr undivided(Expr predicate) const;
   BlockId mask_of(Expr predicate, const Values& values);
   AxisSet axes_of(const Access& access) const;
   Expr from_first(Expr e) const;
