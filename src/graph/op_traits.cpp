@@ -56,7 +56,7 @@ bool has_effect(const Node& node) {
   return node.results.empty() || !node.op.starts_with(kAten) || is_random(node);
 }
 
-bool is_update(const Node& node) { return node.op == "aten.copy_.default"; }
+bool is_update(const Node& node) { return node.op == "aten.copy_.default" && node.results.empty(); }
 
 bool takes_strides(const Node& node) { return has_trait(node, Trait::kStrides); }
 

@@ -15,7 +15,8 @@ bool is_random(const Node& node);
 // knows what it does, or it is random.
 bool has_effect(const Node& node);
 // The node updates an input: when the graph is done, its first operand's memory gets the elements of its
-// second operand. Until then everything reads what was there before.
+// second operand. Until then everything reads what was there before. (A copy_ with a result stands only in an
+// exported program, before writes are taken out of it.)
 bool is_update(const Node& node);
 // The node reads storage at absolute offsets, so that equal tensors in other places are not equal to it.
 bool reads_storage(const Node& node);

@@ -136,7 +136,6 @@ class Verifier {
   Status update(const Node& node) {
     const ValueId* input = node.args[0].as<ValueId>();
     const ValueId* value = node.args[1].as<ValueId>();
-    if (!node.results.empty()) return fault("an update has no result");
     if (input == nullptr || graph_.values[*input].definition.valid() ||
         graph_.values[*input].kind != ValueKind::kTensor)
       return fault("only an input tensor can be updated");

@@ -55,11 +55,11 @@ def _is_scaled(name: str, args: Any, kwargs: Any) -> bool:
     return kwargs.get("alpha", 1) != 1 or (len(args) > 2 and name not in ("div", "div_"))
 
 
-def _exchanged(t: Any) -> Any:
-    """Infinities and NaN in each other's place."""
-    if not isinstance(t, torch.Tensor):
-        return t
-    return torch.where(t.isinf(), torch.nan, torch.where(t.isnan(), torch.inf, t))
+def _exchanged(t: Any, wide: Any) -> Any:
+    """`wide`, but of infinities and NaN in `t` the other one."""
+    if not isinstance(t, torch.Tensor) or t.dtype not in _FLOATS:
+        return wide
+    return torch.where(t.isinf(), torch.nan, torch.where(t.isnan(), torch.inf, wide))
 
 
 class _Noise(TorchDispatchMode):
@@ -146,9 +146,10 @@ class _Noise(TorchDispatchMode):
         if func.overloadpacket.__name__ in ("prod", "cumprod"):
             # Where the factors above 1 overflow by themselves, the order decides.
             large = func(args[0].double().abs().clamp(min=1), *args[1:], **kwargs)
-            wide = torch.where(large > torch.finfo(out.dtype).max if out.dtype in _FLOATS else large < 0, torch.nan, wide)
+            overflows = large.isfinite() & (large > torch.finfo(out.dtype).max) if out.dtype in _FLOATS else large < 0
+            wide = torch.where(overflows, torch.nan, wide)
         if func.overloadpacket.__name__ in _LOOSE_AT_INFINITY:
-            wide = tree_map(_exchanged, out)
+            wide = tree_map(_exchanged, out, wide) if isinstance(out, (tuple, list)) else _exchanged(out, wide)
 
         def narrow(narrower: Any, value: Any) -> Any:
             if not isinstance(narrower, torch.Tensor) or narrower.dtype not in _FLOATS:

@@ -421,8 +421,12 @@ def test_checks_of_arguments_can_be_left_out(tmp_path):
         aoti_load_package(str(package_of(Affine(), (x,), checked)))(x.view(torch.int32))
 
 
-def test_calls_by_the_proxy_executor(tmp_path):
+SCATTERS = "aten.scatter.value,aten.scatter.value_reduce"
+
+
+def test_calls_by_the_proxy_executor(tmp_path, monkeypatch):
     """Operators with plain numbers, which libtorch's C functions do not carry."""
+    monkeypatch.setenv("JUMAR_CALL_OPS", SCATTERS)
 
     class Scatter(torch.nn.Module):
         def forward(self, x, index):
@@ -457,8 +461,9 @@ def test_results_that_are_no_tensors(tmp_path):
     assert found["rows"] == 5 and found["three"] == 3
 
 
-def test_weights_that_only_a_call_computes(tmp_path):
+def test_weights_that_only_a_call_computes(tmp_path, monkeypatch):
     """Nothing could make the call when the package is loaded, so that it is made in every call of the program."""
+    monkeypatch.setenv("JUMAR_CALL_OPS", SCATTERS)
 
     class Scattered(torch.nn.Module):
         def __init__(self):
