@@ -38,18 +38,18 @@ struct Order {
   }
   // The derivative of the distance by an element, times the gradient; 0 where the distance is.
   Val slope(Val difference, Val grad, Val distance) const {
-    Val size = abs(difference), direction = sign(difference), value;
+    Val size = abs(difference), direction = sign(difference);
     if (p == 0) return difference.body->real(difference.type, 0);
     if (p == 1) return grad * direction;
     if (std::isinf(p)) return grad * direction * difference.body->to(equal(size, distance), difference.type);
     if (p == 2) return select(equal(distance, 0.0), 0.0, grad * difference / distance);
     if (p < 2) {
-      value = direction * pow(size, p - 1) * grad / pow(distance, p - 1);
+      Val value = direction * pow(size, p - 1) * grad / pow(distance, p - 1);
       Val nothing = equal(distance, 0.0);
       if (p < 1) nothing = nothing | equal(difference, 0.0);
       return select(nothing, 0.0, value);
     }
-    value = difference * pow(size, p - 2) * grad / pow(distance, p - 1);
+    Val value = difference * pow(size, p - 2) * grad / pow(distance, p - 1);
     return select(equal(distance, 0.0), 0.0, value);
   }
 };
@@ -70,13 +70,9 @@ Refusal lower_cdist(Op& op) {
     Val difference = row_element(b, a, batch, index[index.size() - 2], k, acc) -
                      row_element(b, c, batch, index.back(), k, acc);
     Val folded = b.reduce(order.fold(), order.part(abs(difference)));
+    b.begin_stage();
     // A maximum over no elements is no distance.
-    if (order.fold() == ReduceKind::kMax) {
-      b.begin_stage();
-      folded = max(folded, 0.0);
-    } else {
-      b.begin_stage();
-    }
+    if (order.fold() == ReduceKind::kMax) folded = max(folded, 0.0);
     b.store(out, index, order.distance(folded));
   });
   return {};

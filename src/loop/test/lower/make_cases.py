@@ -681,6 +681,52 @@ def patches() -> list[Case]:
     ]
 
 
+def grids() -> list[Case]:
+    """Positions inside, on pixels, far outside at both ends, and none."""
+    x = rand(2, 3, 4, 5)
+    grid = torch.rand(2, 6, 3, 2) * 3 - 1.5
+    grid[0, 0] = torch.tensor([[-1.0, 1.0], [0.0, 0.0], [nan, 0.5]])
+    grid[1, 1] = torch.tensor([[-7.3, 9.1], [1.0, -1.0], [0.5, -inf]])
+    volume, places = rand(1, 2, 3, 4, 5), torch.rand(1, 2, 3, 2, 3) * 3 - 1.5
+    padding = ("zeros", "border", "reflection")
+    return [
+        *(
+            Case(
+                f"grid_{('linear', 'nearest', 'cubic')[mode]}_{padding[pad]}{'_aligned' if aligned else ''}",
+                lambda a, g, mode=mode, pad=pad, aligned=aligned: aten.grid_sampler_2d.default(a, g, mode, pad, aligned),
+                # An infinite position is mirrored to nowhere.
+                [x, grid.nan_to_num(0.25, posinf=2.0, neginf=-2.0) if pad == 2 or mode == 2 else grid],
+                2e-5,
+            )
+            for mode in range(3)
+            for pad in range(3)
+            for aligned in (False, True)
+        ),
+        Case("grid3d", lambda a, g: aten.grid_sampler_3d.default(a, g, 0, 1, False), [volume, places], 1e-5),
+    ]
+
+
+def distances() -> list[Case]:
+    a, b = rand(2, 4, 3), rand(2, 5, 3)
+    b[0, 0] = a[0, 1]
+
+    def backward(p: float) -> Callable[..., Any]:
+        def run(a: torch.Tensor, b: torch.Tensor) -> Any:
+            distance = aten._cdist_forward.default(a, b, p, 2)
+            return aten._cdist_backward.default(torch.ones_like(distance), a, b, p, distance)
+
+        return run
+
+    return [
+        *(
+            Case(f"cdist_{p}", lambda a, b, p=p: aten._cdist_forward.default(a, b, p, 2), [a, b], 1e-5)
+            for p in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, inf)
+        ),
+        *(Case(f"cdist_backward_{p}", backward(p), [a, b], 1e-4) for p in (0.5, 1.0, 1.5, 2.0, 3.0, inf)),
+        Case("cdist_broadcast", lambda a, b: aten._cdist_forward.default(a, b, 2.0, 2), [a, b[:1]], 1e-5),
+    ]
+
+
 def pools() -> list[Case]:
     x = rand(1, 2, 6, 7)
 
@@ -739,6 +785,8 @@ def pools() -> list[Case]:
         ),
         *volumes(),
         *patches(),
+        *grids(),
+        *distances(),
         Case("nearest", lambda a: aten.upsample_nearest2d.default(a, [12, 14]), [x]),
         Case("nearest_odd", lambda a: aten.upsample_nearest2d.default(a, [9, 5]), [x]),
         Case("bilinear", lambda a: aten.upsample_bilinear2d.default(a, [9, 12], False), [x], 5e-6),
