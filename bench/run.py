@@ -275,6 +275,15 @@ def cpu_name() -> str:
     return platform.processor()
 
 
+def publish(result: dict, text: str, args: argparse.Namespace) -> None:
+    """Prints the tables, and writes them and what they are made of where --markdown and --json say."""
+    print(text)
+    if args.json:
+        args.json.write_text(json.dumps(result, indent=1))
+    if args.markdown:
+        args.markdown.write_text(text + "\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--models", default="")
@@ -300,11 +309,7 @@ def main() -> None:
     threads = [int(t) for t in args.threads.split(",")]
     result = measure(models, threads, args.rounds)
     text = markdown(result, threads)
-    print(text)
-    if args.json:
-        args.json.write_text(json.dumps(result, indent=1))
-    if args.markdown:
-        args.markdown.write_text(text + "\n")
+    publish(result, text, args)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from run import BACKENDS, compile_with, cpu_name, inductor_counts, note, run_child
+from run import BACKENDS, compile_with, cpu_name, inductor_counts, note, publish, run_child
 
 ADAMS = ("foreach", "fused", "inductor", "jumar")
 
@@ -282,11 +282,7 @@ def main() -> None:
     optimizers = [m for m in args.optimizers.split(",") if m]
     result = measure(models, optimizers, args.threads, args.rounds)
     text = markdown(result, args.threads)
-    print(text)
-    if args.json:
-        args.json.write_text(json.dumps(result, indent=1))
-    if args.markdown:
-        args.markdown.write_text(text + "\n")
+    publish(result, text, args)
 
 
 if __name__ == "__main__":

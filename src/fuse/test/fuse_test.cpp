@@ -95,6 +95,19 @@ TEST(Fuse, GoldenInputsComputeTheSame) {
   EXPECT_GE(files, 8u);
 }
 
+// Fuses `after`, which is what `before` is.
+void fuse_and_compare(const loop::Program& before, loop::Program& after, uint64_t seed) {
+  FuseReport report;
+  fuse(after, {}, report);
+  Status verified = loop::verify(after);
+  ASSERT_TRUE(verified.ok()) << "seed " << seed << ": " << verified.error().text() << "\n"
+                             << loop::write_program(before) << loop::write_program(after);
+  Status same =
+      loop::compare_programs(before, after, {.seed = seed, .symbols = {{"s0", 2 + int64_t(seed % 5)}}}, {});
+  ASSERT_TRUE(same.ok()) << "seed " << seed << ": " << same.error().text() << "\n"
+                         << loop::write_program(before) << loop::write_program(after);
+}
+
 TEST(Fuse, RandomUpdatesComputeTheSame) {
   size_t updates = 0;
   size_t copies = 0;
@@ -102,16 +115,9 @@ TEST(Fuse, RandomUpdatesComputeTheSame) {
     graph::Graph graph = test::RandomGraph(seed, seed % 2 == 0).make(10);
     updates += add_updates(graph, seed);
     ASSERT_TRUE(graph::verify(graph).ok()) << graph::write_graph(graph);
-    loop::Program before = loop::lower(graph).value();
+    const loop::Program before = loop::lower(graph).value();
     loop::Program after = reread(before);
-    FuseReport report;
-    fuse(after, {}, report);
-    Status verified = loop::verify(after);
-    ASSERT_TRUE(verified.ok()) << "seed " << seed << ": " << verified.error().text();
-    Status same =
-        loop::compare_programs(before, after, {.seed = seed, .symbols = {{"s0", 2 + int64_t(seed % 5)}}}, {});
-    ASSERT_TRUE(same.ok()) << "seed " << seed << ": " << same.error().text() << "\n"
-                           << loop::write_program(before) << loop::write_program(after);
+    ASSERT_NO_FATAL_FAILURE(fuse_and_compare(before, after, seed));
     copies += stored_inputs(after);
   }
   // Some are made in place, and some can't be.
@@ -127,17 +133,9 @@ TEST(Fuse, RandomGraphsComputeTheSame) {
   for (uint64_t seed = 1; seed <= 400; ++seed) {
     graph::Graph graph = test::RandomGraph(seed, seed % 2 == 0).make(14);
     ASSERT_TRUE(graph::verify(graph).ok()) << graph::write_graph(graph);
-    loop::Program before = loop::lower(graph).value();
+    const loop::Program before = loop::lower(graph).value();
     loop::Program after = reread(before);
-    FuseReport report;
-    fuse(after, {}, report);
-    Status verified = loop::verify(after);
-    ASSERT_TRUE(verified.ok()) << "seed " << seed << ": " << verified.error().text() << "\n"
-                               << loop::write_program(before) << loop::write_program(after);
-    Status same =
-        loop::compare_programs(before, after, {.seed = seed, .symbols = {{"s0", 2 + int64_t(seed % 5)}}}, {});
-    ASSERT_TRUE(same.ok()) << "seed " << seed << ": " << same.error().text() << "\n"
-                           << loop::write_program(before) << loop::write_program(after);
+    ASSERT_NO_FATAL_FAILURE(fuse_and_compare(before, after, seed));
     before_count += kernel_count(before);
     after_count += kernel_count(after);
   }

@@ -86,11 +86,6 @@ Refusal adaptive_avg_pool_backward(Op& op, size_t dims) {
   return {};
 }
 
-// The sizes of the last `dims` dimensions.
-Sizes last_sizes(const Tensor& x, size_t dims) {
-  return Sizes(x.sizes().end() - static_cast<int64_t>(dims), x.sizes().end());
-}
-
 // Results: values and places in the flattened last dimensions.
 Refusal adaptive_max_pool(Op& op, size_t dims) {
   Tensor x = op.tensor(0), out = op.result(0);
@@ -98,16 +93,12 @@ Refusal adaptive_max_pool(Op& op, size_t dims) {
   if (!ir::is_float(acc)) return "no float";
   bool with_place = op.has_result(1);
   op.low().kernel(op, [&](Body& b) {
-    sym::Context& cx = b.cx();
     Index index = b.keep_all(out.sizes());
     b.begin_stage();
     Covered c = open_window(b, op.low(), x, out, index, dims);
     Val value = b.to(b.load_if(c.inside, x, c.from, -HUGE_VAL), acc);
     Val top = b.reduce(ReduceKind::kMax, value), where;
-    if (with_place) {
-      Index at(c.from.end() - static_cast<int64_t>(dims), c.from.end());
-      where = reduced_place(b, value, flattened(cx, at, last_sizes(x, dims)), c.inside);
-    }
+    if (with_place) where = reduced_place(b, value, place_among_last(b.cx(), x, c.from, dims), c.inside);
     b.begin_stage();
     b.store(out, index, top);
     if (with_place) b.store(op.result(1), index, noted_place(where));
@@ -132,7 +123,7 @@ Index open_places(Body& b, const Tensor& places, const Index& kept, size_t dims)
 Index place_in(Body& b, const Tensor& x, const Tensor& places, const Index& from, size_t dims) {
   sym::Context& cx = b.cx();
   Sizes sizes = last_sizes(x, dims);
-  Expr flat = b.checked(b.load(places, from), element_count(cx, sizes));
+  Expr flat = b.checked(b.load(places, from), ir::element_count(cx, sizes));
   Index to = from, at = unflattened(cx, flat, sizes);
   std::copy(at.begin(), at.end(), to.end() - static_cast<int64_t>(dims));
   return to;
@@ -163,14 +154,13 @@ Refusal max_unpool(Op& op, size_t dims) {
   if (!ir::is_contiguous(op.low().cx(), x.type)) return "elements that are not in row-major order";
   auto add = [&](Body& b, const Index& kept, const Tensor& table) {
     Index from = open_places(b, places, kept, dims);
-    Index at(from.end() - static_cast<int64_t>(dims), from.end());
-    Val position = b.index(flattened(b.cx(), at, last_sizes(places, dims)));
+    Val position = b.index(place_among_last(b.cx(), places, from, dims));
     b.store(table, place_in(b, out, places, from, dims), position, StoreMode::kMax);
   };
   Tensor table = last_elements(op, out.sizes(), last_dims(out.rank(), dims), add);
   sym::Context& cx = op.low().cx();
   Sizes sizes = last_sizes(places, dims);
-  Expr count = element_count(cx, sizes);
+  Expr count = ir::element_count(cx, sizes);
   pointwise(op, out, [&](Body& b, const Index& index) {
     Chosen c = chosen(b, b.load(table, index), count);
     Index from = index, at = unflattened(cx, c.position, sizes);

@@ -29,10 +29,12 @@ Expr flattened(sym::Context& cx, const Index& index, const Sizes& sizes) {
   return position;
 }
 
-Expr element_count(sym::Context& cx, const Sizes& sizes) {
-  Expr count = cx.constant(1);
-  for (Expr size : sizes) count = cx.mul(count, size);
-  return count;
+Sizes last_sizes(const Tensor& x, size_t dims) {
+  return Sizes(x.sizes().end() - static_cast<int64_t>(dims), x.sizes().end());
+}
+
+Expr place_among_last(sym::Context& cx, const Tensor& x, const Index& at, size_t dims) {
+  return flattened(cx, Index(at.end() - static_cast<int64_t>(dims), at.end()), last_sizes(x, dims));
 }
 
 Val reduced_place(Body& b, Val value, Expr place, Expr inside) {
@@ -133,7 +135,7 @@ Refusal lower_index(Op& op) {
 // Arguments: self, index: of the flattened tensor, counted from the end where negative.
 Refusal lower_take(Op& op) {
   Tensor x = op.tensor(0), ids = op.tensor(1), out = op.result(0);
-  Expr count = element_count(op.low().cx(), x.sizes());
+  Expr count = ir::element_count(op.low().cx(), x.sizes());
   pointwise(op, out, [&](Body& b, const Index& index) {
     return b.load(x, unflattened(b.cx(), b.wrapped(b.load(ids, index), count), x.sizes()));
   });

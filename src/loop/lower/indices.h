@@ -11,7 +11,9 @@ inline constexpr const char* kOtherRank = "indices with another number of dimens
 // The position of the element that stands at `position` in row-major order, and the other way round.
 Index unflattened(sym::Context& cx, Expr position, const Sizes& sizes);
 Expr flattened(sym::Context& cx, const Index& index, const Sizes& sizes);
-Expr element_count(sym::Context& cx, const Sizes& sizes);
+// The sizes of the last `dims` dimensions, and the place of a position among their elements.
+Sizes last_sizes(const Tensor& x, size_t dims);
+Expr place_among_last(sym::Context& cx, const Tensor& x, const Index& at, size_t dims);
 
 // Reduces to the place of the greatest value as a pool notes it: the first of equal ones, but the last NaN.
 // Where `inside` is false there is no element. `noted_place` turns what was reduced into the place.

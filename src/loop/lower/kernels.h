@@ -23,6 +23,9 @@ Sizes common_sizes(const Tensor& a, const Tensor& b);
 
 // A position given by the caller: a negative one counts from the end.
 Expr from_end(const Lowering& low, Expr position, Expr size);
+// Where the results of a split begin: each `length` behind the one before, or by lengths that are given.
+std::vector<Expr> starts_of(const Op& op, Expr length);
+std::vector<Expr> starts_of(const Op& op, const std::vector<Expr>& lengths);
 // As from_end, for positions that are cut to [0, size].
 Expr clamped_from_end(const Lowering& low, Expr position, Expr size);
 // Strides of the operand's whole storage, from an offset that an argument gives.

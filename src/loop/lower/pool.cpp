@@ -118,13 +118,6 @@ void window_kernel(Op& op, const Windows& w, const Sizes& out, const WindowFold&
 
 namespace {
 
-// The place of a position among the elements of the last `count` dimensions.
-Expr place_among(sym::Context& cx, const Tensor& x, const Index& at, size_t count) {
-  Expr place = cx.constant(0);
-  for (size_t d = x.rank() - count; d < x.rank(); ++d) place = cx.add(cx.mul(place, x.size(d)), at[d]);
-  return place;
-}
-
 // Arguments: self, kernel_size, stride, padding, dilation, ceil_mode; results: values and flat positions.
 Refusal max_pool(Op& op, size_t count) {
   Tensor x = op.tensor(0), out = op.result(0);
@@ -139,7 +132,7 @@ Refusal max_pool(Op& op, size_t count) {
         Val value = b.to(b.load_if(inside, x, from, -HUGE_VAL), acc);
         std::vector<Val> folds{b.reduce(ReduceKind::kMax, value)};
         if (!with_place) return folds;
-        folds.push_back(reduced_place(b, value, place_among(b.cx(), x, from, count), inside));
+        folds.push_back(reduced_place(b, value, place_among_last(b.cx(), x, from, count), inside));
         return folds;
       },
       [&](Body& b, const Index& index, const std::vector<Val>& folds) {
@@ -257,7 +250,7 @@ Refusal max_pool_backward(Op& op, size_t count) {
   DType acc = compute_type(out.dtype());
   backward_kernel(op, *w, [&](Body& b, const Index& at, const Index& window, Expr inside) {
     Val place = b.load_if(inside, where, window, -1);
-    Val own = b.index(place_among(b.cx(), x, at, count));
+    Val own = b.index(place_among_last(b.cx(), x, at, count));
     return select(equal(place, own), b.to(b.load_if(inside, grad, window, 0), acc), 0.0);
   });
   return {};

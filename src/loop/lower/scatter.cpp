@@ -1,9 +1,8 @@
 // Operators that store to places read from memory. Several elements may go to one place:
 //
 // - a fold (scatter_add, index_reduce) stores with a mode that merges them;
-// - where the last one counts (scatter, index_copy, index_put), a first kernel notes for each place the
-// greatest
-//   position of an element that goes there, in a table, and a second one reads that element:
+// - where the last one counts (scatter, index_copy, index_put), a first kernel notes in a table, for each
+//   place, the greatest position of an element that goes there, and a second one reads that element:
 //
 //     table[...] = -1;  for e: table[ids[e]] = max(table[ids[e]], e)
 //     out[i] = table[i] < 0 ? self[i] : source[table[i]]
@@ -124,30 +123,39 @@ namespace {
 struct Along {
   size_t dim = 0;
   Tensor ids;
-  bool ids_have_all_dims =
-      false;    // else one position per element along `dim`, or one for all without dimensions
+  // Else one position per element along `dim`, or one for all without dimensions.
+  bool ids_have_all_dims = false;
   Sizes space;  // of the elements
   bool takes_negative = false;
 };
+
+// Whether there is an element at a position in the other dimensions: there may be fewer of them than places.
+Expr has_element(sym::Context& cx, const Op& op, const Along& along, const Index& at) {
+  Tensor x = op.tensor(0);
+  Expr inside = cx.constant(1);
+  for (size_t k = 0; k < x.rank(); ++k) {
+    bool is_whole = k == along.dim || sym::proves_eq(cx, along.space[k], x.size(k), op.low().facts());
+    if (!is_whole) inside = cx.logical_and(inside, cx.lt(at[k], along.space[k]));
+  }
+  return inside;
+}
+
+// Where the element at a position goes along the dimension.
+Expr place_of(Body& b, const Op& op, const Along& along, const Index& from, Expr inside) {
+  Index id_at = along.ids_have_all_dims ? from : along.ids.rank() == 0 ? Index{} : Index{from[along.dim]};
+  Val id = b.load_if(inside, along.ids, id_at, 0);
+  Expr size = op.tensor(0).size(along.dim);
+  return along.takes_negative ? b.wrapped(id, size) : b.checked(id, size);
+}
 
 // Opens the axis of the elements and calls `store` with an element's position, whether there is one, and its
 // place.
 using AlongStore = std::function<void(Body& b, const Index& from, Expr inside, const Index& to)>;
 void visit_along(Body& b, const Op& op, const Along& along, const Index& kept, const AlongStore& store) {
-  sym::Context& cx = b.cx();
-  Tensor x = op.tensor(0);
   Index from = kept, to = kept;
   from[along.dim] = b.inner(along.space[along.dim]);
-  // There may be fewer elements than places in the other dimensions.
-  Expr inside = cx.constant(1);
-  for (size_t k = 0; k < x.rank(); ++k) {
-    bool is_whole = k == along.dim || sym::proves_eq(cx, along.space[k], x.size(k), op.low().facts());
-    if (!is_whole) inside = cx.logical_and(inside, cx.lt(kept[k], along.space[k]));
-  }
-  Index id_at = along.ids_have_all_dims ? from : along.ids.rank() == 0 ? Index{} : Index{from[along.dim]};
-  Val id = b.load_if(inside, along.ids, id_at, 0);
-  Expr size = x.size(along.dim);
-  to[along.dim] = along.takes_negative ? b.wrapped(id, size) : b.checked(id, size);
+  Expr inside = has_element(b.cx(), op, along, kept);
+  to[along.dim] = place_of(b, op, along, from, inside);
   store(b, from, inside, to);
 }
 
@@ -244,23 +252,23 @@ Refusal lower_scatter_add(Op& op) {
   return merge_along(op, along, source_at(op, 3), {}, true);
 }
 
-// Arguments: self, dim, index, src, reduce, include_self.
-Refusal lower_scatter_reduce(Op& op) {
+namespace {
+
+// Arguments: self, dim, index, src or a number, the fold's name.
+Refusal merge_by_name(Op& op, bool ids_have_all_dims, const Sizes& space, bool with_self) {
   Along along;
-  if (Refusal r = read_along(op, true, {}, along)) return r;
+  if (Refusal r = read_along(op, ids_have_all_dims, space, along)) return r;
   std::optional<Merge> merge = merge_of(op.text(4));
   if (!merge) return "a fold of another name";
-  return merge_along(op, along, source_at(op, 3), *merge, op.flag(5));
+  return merge_along(op, along, source_at(op, 3), *merge, with_self);
 }
 
-// Arguments: self, dim, index, src or a number, reduce.
-Refusal lower_scatter_with(Op& op) {
-  Along along;
-  if (Refusal r = read_along(op, true, {}, along)) return r;
-  std::optional<Merge> merge = merge_of(op.text(4));
-  if (!merge) return "a fold of another name";
-  return merge_along(op, along, source_at(op, 3), *merge, true);
-}
+}  // namespace
+
+// The argument behind the name: include_self.
+Refusal lower_scatter_reduce(Op& op) { return merge_by_name(op, true, {}, op.flag(5)); }
+Refusal lower_index_reduce(Op& op) { return merge_by_name(op, false, op.tensor(3).sizes(), op.flag(5)); }
+Refusal lower_scatter_with(Op& op) { return merge_by_name(op, true, {}, true); }
 
 // Arguments: self, dim, index, source, alpha.
 Refusal lower_index_add(Op& op) {
@@ -269,15 +277,6 @@ Refusal lower_index_add(Op& op) {
   Source source = source_at(op, 3);
   source.factor = op.scalar(4);
   return merge_along(op, along, source, {}, true);
-}
-
-// Arguments: self, dim, index, source, reduce, include_self.
-Refusal lower_index_reduce(Op& op) {
-  Along along;
-  if (Refusal r = read_along(op, false, op.tensor(3).sizes(), along)) return r;
-  std::optional<Merge> merge = merge_of(op.text(4));
-  if (!merge) return "a fold of another name";
-  return merge_along(op, along, source_at(op, 3), *merge, op.flag(5));
 }
 
 namespace {
@@ -292,11 +291,10 @@ void take_last(Op& op, const Along& along, const Source& source) {
   size_t table_dim = has_row_table ? 0 : along.dim;
   auto add = [&](Body& b, const Index& kept, const Tensor& table) {
     if (has_row_table) {
-      Expr from = b.inner(along.space[along.dim]);
-      Val id = b.load(along.ids, along.ids.rank() == 0 ? Index{} : Index{from});
-      Expr size = x.size(along.dim);
-      Expr to = along.takes_negative ? b.wrapped(id, size) : b.checked(id, size);
-      b.store(table, {to}, b.index(from), StoreMode::kMax);
+      Index from(x.rank());
+      from[along.dim] = b.inner(along.space[along.dim]);
+      Expr to = place_of(b, op, along, from, b.cx().constant(1));
+      b.store(table, {to}, b.index(from[along.dim]), StoreMode::kMax);
       return;
     }
     visit_along(b, op, along, kept, [&](Body&, const Index& from, Expr inside, const Index& to) {
@@ -310,11 +308,7 @@ void take_last(Op& op, const Along& along, const Source& source) {
     Chosen c = chosen(b, b.load(table, has_row_table ? Index{index[along.dim]} : index), count);
     Index from = index;
     from[along.dim] = c.position;
-    Expr inside = cx.lt(cx.constant(0), count);
-    for (size_t k = 0; k < x.rank(); ++k) {
-      bool is_whole = k == along.dim || sym::proves_eq(cx, along.space[k], x.size(k), op.low().facts());
-      if (!is_whole) inside = cx.logical_and(inside, cx.lt(index[k], along.space[k]));
-    }
+    Expr inside = cx.logical_and(cx.lt(cx.constant(0), count), has_element(cx, op, along, index));
     Val value = source.value(b, from, inside, out.dtype());
     return select(c.exists, value, read(b, x, index, out.dtype()));
   });
@@ -335,8 +329,7 @@ Refusal lower_scatter(Op& op) {
 // Arguments: self, dim, index, source.
 Refusal lower_index_copy(Op& op) {
   Along along;
-  Tensor source = op.tensor(3);
-  if (Refusal r = read_along(op, false, source.sizes(), along)) return r;
+  if (Refusal r = read_along(op, false, op.tensor(3).sizes(), along)) return r;
   take_last(op, along, source_at(op, 3));
   return {};
 }
@@ -459,7 +452,7 @@ Refusal put_last(Op& op, const Put& put) {
     b.store(table, to, b.index(flattened(cx, own, put.own)), StoreMode::kMax);
   };
   Tensor table = last_elements(op, sizes, std::vector<bool>(sizes.size(), true), add);
-  Expr count = element_count(cx, put.own);
+  Expr count = ir::element_count(cx, put.own);
   pointwise(op, out, [&](Body& b, const Index& index) {
     Index place, rest;
     for (size_t k = 0; k < x.rank(); ++k) (put.advanced.indices[k] ? place : rest).push_back(index[k]);
@@ -494,7 +487,7 @@ Refusal lower_index_put(Op& op) {
 Refusal lower_put(Op& op) {
   Tensor x = op.tensor(0), ids = op.tensor(1), source = op.tensor(2), out = op.result(0);
   sym::Context& cx = op.low().cx();
-  Expr places = element_count(cx, x.sizes()), count = element_count(cx, ids.sizes());
+  Expr places = ir::element_count(cx, x.sizes()), count = ir::element_count(cx, ids.sizes());
   if (op.flag(3) && ir::is_bool(out.dtype())) return kBools;
   auto open = [&](Body& b, Index& from) {
     for (Expr size : ids.sizes()) from.push_back(b.inner(size));

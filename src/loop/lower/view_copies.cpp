@@ -32,6 +32,14 @@ Tensor selected(const Lowering& low, const Tensor& x, size_t dim, Expr at) {
   return without_dim(sliced(low, x, dim, at, low.constant(1), low.constant(1)), dim);
 }
 
+// Results that follow each other along dimension argument 2.
+void copy_pieces(Op& op, const std::vector<Expr>& starts) {
+  Tensor x = op.tensor(0);
+  size_t dim = op.dim(2, x.rank());
+  for (size_t k = 0; k < op.result_count(); ++k)
+    copy_out(op, k, sliced(op.low(), x, dim, starts[k], op.low().constant(1), op.result_type(k).sizes[dim]));
+}
+
 Tensor permuted(const Tensor& x, const std::vector<size_t>& dims) {
   Tensor out = x;
   for (size_t k = 0; k < dims.size(); ++k) {
@@ -86,27 +94,13 @@ Refusal lower_unbind_copy(Op& op) {
 
 // Arguments: self, split_size, dim.
 Refusal lower_split_copy(Op& op) {
-  Tensor x = op.tensor(0);
-  size_t dim = op.dim(2, x.rank());
-  sym::Context& cx = op.low().cx();
-  for (size_t k = 0; k < op.result_count(); ++k) {
-    Expr start = cx.mul(op.integer(1), static_cast<int64_t>(k));
-    copy_out(op, k, sliced(op.low(), x, dim, start, cx.constant(1), op.result_type(k).sizes[dim]));
-  }
+  copy_pieces(op, starts_of(op, op.integer(1)));
   return {};
 }
 
 // Arguments: self, split_sizes, dim.
 Refusal lower_split_with_sizes_copy(Op& op) {
-  Tensor x = op.tensor(0);
-  size_t dim = op.dim(2, x.rank());
-  sym::Context& cx = op.low().cx();
-  std::vector<Expr> lengths = op.integers(1);
-  Expr start = cx.constant(0);
-  for (size_t k = 0; k < op.result_count(); ++k) {
-    copy_out(op, k, sliced(op.low(), x, dim, start, cx.constant(1), lengths.at(k)));
-    start = cx.add(start, lengths.at(k));
-  }
+  copy_pieces(op, starts_of(op, op.integers(1)));
   return {};
 }
 

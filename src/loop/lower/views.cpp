@@ -26,11 +26,32 @@ Expr clamped_from_end(const Lowering& low, Expr position, Expr size) {
   return position;
 }
 
+std::vector<Expr> starts_of(const Op& op, Expr length) {
+  std::vector<Expr> starts;
+  for (size_t k = 0; k < op.result_count(); ++k)
+    starts.push_back(op.low().cx().mul(length, static_cast<int64_t>(k)));
+  return starts;
+}
+
+std::vector<Expr> starts_of(const Op& op, const std::vector<Expr>& lengths) {
+  std::vector<Expr> starts{op.low().constant(0)};
+  for (size_t k = 1; k < op.result_count(); ++k)
+    starts.push_back(op.low().cx().add(starts.back(), lengths.at(k - 1)));
+  return starts;
+}
+
 namespace {
 
 void bind_from(Op& op, size_t k, const Tensor& base, size_t dim, Expr start) {
   sym::Context& cx = op.low().cx();
   op.bind_view(k, base, cx.add(base.offset, cx.mul(start, base.stride(dim))));
+}
+
+// Results that follow each other along dimension argument 2.
+void bind_pieces(Op& op, const std::vector<Expr>& starts) {
+  Tensor x = op.tensor(0);
+  size_t dim = op.dim(2, x.rank());
+  for (size_t k = 0; k < op.result_count(); ++k) bind_from(op, k, x, dim, starts[k]);
 }
 
 }  // namespace
@@ -72,37 +93,23 @@ Refusal lower_unbind(Op& op) {
   return {};
 }
 
+// Arguments: self, split_size, dim.
 Refusal lower_split(Op& op) {
-  Tensor x = op.tensor(0);
-  size_t dim = op.dim(2, x.rank());
-  sym::Context& cx = op.low().cx();
-  for (size_t k = 0; k < op.result_count(); ++k) {
-    bind_from(op, k, x, dim, cx.mul(op.integer(1), static_cast<int64_t>(k)));
-  }
+  bind_pieces(op, starts_of(op, op.integer(1)));
   return {};
 }
 
+// Arguments: self, chunks, dim.
 Refusal lower_chunk(Op& op) {
   Tensor x = op.tensor(0);
-  size_t dim = op.dim(2, x.rank());
-  sym::Context& cx = op.low().cx();
-  Expr length = cx.ceildiv(x.size(dim), op.integer(1));
-  for (size_t k = 0; k < op.result_count(); ++k) {
-    bind_from(op, k, x, dim, cx.mul(length, static_cast<int64_t>(k)));
-  }
+  Expr length = op.low().cx().ceildiv(x.size(op.dim(2, x.rank())), op.integer(1));
+  bind_pieces(op, starts_of(op, length));
   return {};
 }
 
+// Arguments: self, split_sizes, dim.
 Refusal lower_split_with_sizes(Op& op) {
-  Tensor x = op.tensor(0);
-  size_t dim = op.dim(2, x.rank());
-  sym::Context& cx = op.low().cx();
-  std::vector<Expr> lengths = op.integers(1);
-  Expr start = cx.constant(0);
-  for (size_t k = 0; k < op.result_count(); ++k) {
-    bind_from(op, k, x, dim, start);
-    start = cx.add(start, lengths.at(k));
-  }
+  bind_pieces(op, starts_of(op, op.integers(1)));
   return {};
 }
 
