@@ -497,6 +497,26 @@ NestShape nest_shape(const loop::Program& program, const PreparedNest& nest, con
   return Reader(program, nest, model).run();
 }
 
+int64_t padded_points(const NestShape& shape, const std::vector<int64_t>& sizes, const NpuModel& model) {
+  int64_t most = 0;
+  for (const AccessShape& access : shape.accesses) {
+    int64_t points = 1;
+    std::vector<size_t> axes;  // of a block, the densest in memory first
+    for (const size_t k : access.by_stride)
+      if (sizes[k] > 1) axes.push_back(k);
+    for (const size_t k : axes) points *= sizes[k];
+    const size_t last = axes.empty() ? 0 : std::ranges::max(axes);
+    // The compiler of vector functions turns as it loads.
+    if (!model.has_vector_functions && !axes.empty() && axes.front() != last) {
+      const int64_t unit = model.align_bytes / access.element_bytes;
+      const auto [kept, dense] = padded_turn(sizes[last], sizes[axes.front()], unit);
+      points = points / (sizes[last] * sizes[axes.front()]) * kept * dense;
+    }
+    most = std::max(most, points);
+  }
+  return most;
+}
+
 double modelled_us(const NestShape& shape, const std::vector<int64_t>& sizes, uint32_t looped,
                    const NpuModel& model) {
   return Cost(shape, sizes, looped, model).us();

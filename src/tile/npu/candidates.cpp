@@ -36,7 +36,7 @@ class Search {
     double most_points = INFINITY;
     for (const Choice& choice : choices_) {
       if (out.size() >= most || built >= kMostBuilt) break;
-      if (static_cast<double>(choice.points) > most_points) continue;
+      if (static_cast<double>(choice.points) > most_points || padded(choice) > most_points) continue;
       ++built;
       Candidate candidate{tiling_of(choice), choice.us, 0};
       const std::optional<std::string> refusal = measure(candidate);
@@ -48,7 +48,7 @@ class Search {
         reason = fmt::format("{} bytes on chip, of {}", candidate.buffer_bytes, model_.buffer_bytes);
         const double share =
             static_cast<double>(model_.buffer_bytes) / static_cast<double>(candidate.buffer_bytes);
-        most_points = std::min(most_points, static_cast<double>(choice.points) * std::max(share, 0.25));
+        most_points = std::min(most_points, padded(choice) * std::max(share, 0.25));
         --built;
         if (++misses_ > kMostBuilt) break;
         continue;
@@ -75,6 +75,11 @@ class Search {
     return points * size * shape_.least_bytes_per_point > model_.buffer_bytes && size > options_[k].front();
   }
   void enumerate(size_t k, int64_t points);
+  double padded(const Choice& choice) const {
+    const auto first = all_sizes_.begin() + static_cast<std::ptrdiff_t>(choice.first_size);
+    const std::vector<int64_t> sizes(first, first + static_cast<std::ptrdiff_t>(shape_.axes.size()));
+    return static_cast<double>(std::max(choice.points, padded_points(shape_, sizes, model_)));
+  }
   NestTiling tiling_of(const Choice& choice) const;
   std::optional<std::string> measure(Candidate& candidate) const;
   void add_smallest(std::vector<Candidate>& out, std::string& reason);

@@ -22,7 +22,8 @@ class InlineBroadcasts {
  public:
   explicit InlineBroadcasts(const BlockNest& nest) : nest_(nest) {
     for_each_inst(nest.body, [&](const BlockInst& inst) {
-      if (inst.kind == BlockKind::kBroadcast && is_one_run(inst)) found_.insert(inst.result);
+      if (inst.kind == BlockKind::kBroadcast && added_axes(nest, inst).size() == 1)
+        found_.insert(inst.result);
     });
     drop_carried(nest.body);
     for_each_inst(nest.body, [&](const BlockInst& inst) { drop_used(inst); });
@@ -31,19 +32,6 @@ class InlineBroadcasts {
   bool contains(BlockId id) const { return found_.contains(id); }
 
  private:
-  // The new axes lie together, before or after all others.
-  bool is_one_run(const BlockInst& inst) const {
-    const AxisSet from = nest_.values[inst.operands[0]].axes;
-    const AxisSet to = nest_.values[inst.result].axes;
-    std::vector<bool> is_new;
-    for (size_t k = 0; k < nest_.axes.size(); ++k)
-      if ((to >> k & 1) != 0 && nest_.axes[k].size > 1) is_new.push_back((from >> k & 1) == 0);
-    if (is_new.empty()) return false;
-    int changes = 0;
-    for (size_t k = 1; k < is_new.size(); ++k) changes += is_new[k] != is_new[k - 1];
-    return changes == 1;
-  }
-
   static bool repeats_operands(const BlockInst& inst) {
     switch (inst.op) {
       case BlockOp::kAddF:
@@ -286,18 +274,13 @@ class NestBuffers {
   }
 
   void visit_load(const BlockInst& inst, uint32_t depth) {
-    if (ir::is_bool(sizes_.dtype(inst.result)) && sizes_.bytes(inst.result) > 0) {
-      // Bytes, which are compared with zero as halves.
-      const int64_t words = sizes_.word_bytes(inst.result);
-      add_moved(words / 4, depth);
-      if (!registers_) {
-        scratch(words / 2);
-        constant_bytes_.push_back(words / 2);
-      }
-      compute(inst.result, depth);
-      return;
+    const bool is_bool = ir::is_bool(sizes_.dtype(inst.result)) && sizes_.bytes(inst.result) > 0;
+    if (is_turned(inst) && !registers_) return visit_turned_load(inst, depth, is_bool);
+    if (is_bool) {
+      add_moved(sizes_.word_bytes(inst.result) / 4, depth);
+      return visit_loaded_bytes(inst, depth);
     }
-    const int64_t bytes = moved_bytes(inst, inst.result);
+    const int64_t bytes = registers_ ? sizes_.moved_bytes(inst, inst.result) : sizes_.bytes(inst.result);
     if (is_turned(inst)) {
       add_moved(bytes, depth, inst.is_single);
       return compute(inst.result, depth);
@@ -307,22 +290,57 @@ class NestBuffers {
     set_moved(buffer, depth, inst.is_single);
   }
 
-  int64_t moved_bytes(const BlockInst& access, BlockId id) const {
-    if (registers_) return sizes_.moved_bytes(access, id);
-    return is_turned(access) ? sizes_.bytes_in_memory_order(access, id) : sizes_.bytes(id);
+  // Masks are bytes in global memory, which are compared with zero as halves.
+  void visit_loaded_bytes(const BlockInst& inst, uint32_t depth) {
+    if (!registers_) {
+      const int64_t words = sizes_.word_bytes(inst.result);
+      scratch(words / 2);
+      constant_bytes_.push_back(words / 2);
+    }
+    compute(inst.result, depth);
+  }
+
+  void visit_turned_load(const BlockInst& inst, uint32_t depth, bool is_bool) {
+    const std::vector<int64_t> blocks = sizes_.turned_bytes(inst, inst.result);
+    add_moved(blocks.front(), depth, inst.is_single && !is_bool);
+    turn(inst, inst.result, blocks);
+    if (is_bool) {
+      scratch(blocks.back());
+      return visit_loaded_bytes(inst, depth);
+    }
+    plan_.buffer(define(inst.result, depth)).bytes = blocks.back();
+  }
+
+  // What is between the first and the last block of a turn. The last one comes into being now.
+  void turn(const BlockInst& access, BlockId id, const std::vector<int64_t>& blocks) {
+    for (size_t k = 1; k + 1 < blocks.size(); ++k) {
+      plan_.add({.bytes = blocks[k], .first = time_, .last = time_ + 1});
+      ++time_;
+    }
+    scratch(turn_scratch_bytes(sizes_, access, id));
   }
 
   void visit_store(const BlockInst& inst, uint32_t depth) {
     const BlockId id = inst.operands[0];
-    if (ir::is_bool(sizes_.dtype(id))) {
-      const int64_t words = sizes_.word_bytes(id);
-      if (!registers_) scratch(words / 2);
-      add_moved(words / 4, depth);
-      return;
-    }
+    const bool is_bool = ir::is_bool(sizes_.dtype(id));
+    const int64_t words = sizes_.word_bytes(id);
+    if (is_bool && !registers_) scratch(words / 2);
     Value* value = value_of(id);
-    if (is_turned(inst) || !value)
-      add_moved(moved_bytes(inst, id), depth, inst.is_single);
+    if (is_turned(inst) && !registers_ && (is_bool || value)) {
+      const std::vector<int64_t> blocks = sizes_.turned_bytes(inst, id);
+      if (is_bool) {
+        scratch(blocks.front());
+      } else {
+        PlannedBuffer& buffer = plan_.buffer(value->buffer);
+        buffer.bytes = std::max(buffer.bytes, blocks.front());
+      }
+      turn(inst, id, blocks);
+      return add_moved(blocks.back(), depth, inst.is_single && !is_bool);
+    }
+    if (is_bool)
+      add_moved(words / 4, depth);
+    else if (is_turned(inst) || !value)
+      add_moved(registers_ ? sizes_.moved_bytes(inst, id) : sizes_.bytes(id), depth, inst.is_single);
     else if (value->depth == depth)
       set_moved(value->buffer, depth, inst.is_single);
   }

@@ -1,6 +1,7 @@
 #include "tile/npu/memory_parts.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace jumar::tile::npu {
 namespace {
@@ -71,19 +72,104 @@ int64_t BlockSizes::moved_bytes(const BlockInst& access, BlockId id) const {
 
 int64_t BlockSizes::word_bytes(const std::vector<int64_t>& shape) const { return bytes(shape, 8 * kWord); }
 
-int64_t BlockSizes::bytes_in_memory_order(const BlockInst& access, BlockId id) const {
+std::pair<int64_t, int64_t> padded_turn(int64_t axis, int64_t dense, int64_t unit) {
+  // Words are exchanged as squares of 8 by 16.
+  constexpr int64_t kWords = 8;
+  constexpr int64_t kRows = 16;
+  axis = multiple(axis, unit);
+  dense = multiple(dense, unit);
+  if (unit == kWords && axis % kRows != 0 && dense % kRows != 0) dense = multiple(dense, kRows);
+  return {axis, dense};
+}
+
+namespace {
+
+int64_t product(const std::vector<int64_t>& shape) {
+  int64_t points = 1;
+  for (const int64_t size : shape) points *= size;
+  return points;
+}
+
+// What a permutation is made of, one cycle after the other: exchanges of its least axis with the others.
+std::vector<std::pair<size_t, size_t>> exchanges(const std::vector<size_t>& permutation) {
+  std::vector<std::pair<size_t, size_t>> found;
+  std::vector<bool> is_done(permutation.size());
+  for (size_t first = 0; first < permutation.size(); ++first) {
+    std::vector<size_t> cycle;
+    for (size_t k = first; !is_done[k]; k = permutation[k]) {
+      is_done[k] = true;
+      cycle.push_back(k);
+    }
+    for (size_t k = cycle.size(); k-- > 1;) found.emplace_back(first, cycle[k]);
+  }
+  return found;
+}
+
+// Axes of a block before or after it is turned: their sizes, and what these are padded to.
+struct TurnedShape {
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> padded;
+};
+
+// Pads both axes of an exchange that moves the densest one, before and after it.
+void pad_exchanged(TurnedShape& before, TurnedShape& after, size_t axis, int64_t unit) {
+  const auto [kept, dense] = padded_turn(before.sizes[axis], before.sizes.back(), unit);
+  const auto pad = [](int64_t& size, int64_t to) { size = std::max(size, to); };
+  pad(before.padded[axis], kept);
+  pad(before.padded.back(), dense);
+  pad(after.padded[axis], dense);
+  pad(after.padded.back(), kept);
+}
+
+}  // namespace
+
+std::vector<int64_t> BlockSizes::turned_bytes(const BlockInst& access, BlockId id) const {
   const AxisSet axes = nest_.values[id].axes;
-  std::vector<int64_t> shape;
+  std::vector<uint32_t> from;
   for (const Access::Dim& dim : access.access.dims)
-    if ((axes >> dim.axis & 1) != 0 && !nest_.axes[dim.axis].is_scalar)
-      shape.push_back(nest_.axes[dim.axis].size);
-  return std::max(bytes(id), bytes(shape, bits(id)));
+    if ((axes >> dim.axis & 1) != 0 && !nest_.axes[dim.axis].is_scalar) from.push_back(dim.axis);
+  std::vector<uint32_t> to = from;
+  std::ranges::sort(to);
+  if (access.kind == BlockKind::kStore) from.swap(to);
+
+  const int64_t element = ir::is_bool(dtype(id)) ? 1 : ir::dtype_bytes(dtype(id));
+  const int64_t unit = align_bytes_ / element;
+  std::vector<size_t> permutation;
+  for (const uint32_t axis : to) permutation.push_back(std::ranges::find(from, axis) - from.begin());
+  TurnedShape shape;
+  for (const uint32_t axis : from) shape.sizes.push_back(nest_.axes[axis].size);
+  const auto with_rows = [&](std::vector<int64_t> sizes) {
+    if (!sizes.empty()) sizes.back() = multiple(sizes.back(), unit);
+    return sizes;
+  };
+  shape.padded = with_rows(shape.sizes);
+  std::vector<TurnedShape> blocks = {shape};
+  for (const auto& [first, second] : exchanges(permutation)) {
+    std::swap(shape.sizes[first], shape.sizes[second]);
+    shape.padded = with_rows(shape.sizes);
+    blocks.push_back(shape);
+    if (second + 1 == shape.sizes.size())
+      pad_exchanged(blocks[blocks.size() - 2], blocks.back(), first, unit);
+  }
+  if (blocks.size() == 1) blocks.push_back(shape);  // only turned round
+  std::vector<int64_t> bytes;
+  for (const TurnedShape& each : blocks) bytes.push_back(product(each.padded) * element);
+  return bytes;
 }
 
 bool is_last_axis(const BlockNest& nest, AxisSet axes, uint32_t axis) {
   for (size_t k = axis + 1; k < nest.axes.size(); ++k)
     if ((axes >> k & 1) != 0 && !nest.axes[k].is_scalar) return false;
   return true;
+}
+
+std::vector<uint32_t> added_axes(const BlockNest& nest, const BlockInst& broadcast) {
+  const AxisSet from = nest.values[broadcast.operands[0]].axes;
+  const AxisSet to = nest.values[broadcast.result].axes;
+  std::vector<uint32_t> added;
+  for (uint32_t k = 0; k < nest.axes.size(); ++k)
+    if (((to & ~from) >> k & 1) != 0 && !nest.axes[k].is_scalar && nest.axes[k].size > 1) added.push_back(k);
+  return added;
 }
 
 bool is_turned(const BlockInst& access) {
@@ -128,33 +214,31 @@ int64_t reduction_scratch_bytes(const BlockSizes& sizes, const BlockInst& reduct
   return row <= kVectorWords ? 0 : rows * kWord * std::max(kVectorWords, row / 2);
 }
 
-// A row of repeated elements begins as one unit of alignment. Axes on both sides are added one after the
-// other.
+// Axes are added one after the other from the densest, and what is between is a block. A row of repeated
+// elements begins as one unit of alignment.
 int64_t broadcast_scratch_bytes(const BlockSizes& sizes, const BlockInst& broadcast) {
   const BlockNest& nest = sizes.nest();
-  const AxisSet from = nest.values[broadcast.operands[0]].axes;
-  const AxisSet to = nest.values[broadcast.result].axes;
-  int64_t rows = 1;
-  int64_t before = 1;  // new points before the first axis that is there already
-  bool is_before = true;
-  bool is_last_new = false;
-  for (size_t k = 0; k < nest.axes.size(); ++k) {
-    if ((to >> k & 1) == 0 || nest.axes[k].is_scalar || nest.axes[k].size == 1) continue;
-    is_last_new = (from >> k & 1) == 0;
-    if (!is_last_new) {
-      rows *= nest.axes[k].size;
-      is_before = false;
-    } else if (is_before) {
-      before *= nest.axes[k].size;
-    }
+  if (sizes.shape(broadcast.operands[0]).empty()) return 0;
+  const std::vector<uint32_t> added = added_axes(nest, broadcast);
+  AxisSet axes = nest.values[broadcast.operands[0]].axes;
+  int64_t scratch = 0;
+  for (size_t k = added.size(); k-- > 0;) {
+    if (is_last_axis(nest, nest.values[broadcast.result].axes, added[k]))
+      scratch += multiple(elements_of(nest, axes) * 8, kVectorWords) * kWord;
+    axes |= AxisSet{1} << added[k];
+    if (k > 0) scratch += sizes.bytes(shape_of(nest, axes), sizes.bits(broadcast.result));
   }
-  if (!is_last_new || is_before) return 0;
-  const int64_t units = multiple(rows * 8, kVectorWords) * kWord;
-  return before > 1 ? units + sizes.bytes(broadcast.result) / before : units;
+  return scratch;
 }
 
 int64_t scan_scratch_bytes(const BlockSizes& sizes, const BlockInst& scan) {
   return scan.scan == loop::ScanKind::kSum ? 0 : sizes.bytes(scan.operands[0]);
+}
+
+int64_t turn_scratch_bytes(const BlockSizes& sizes, const BlockInst& access, BlockId id) {
+  constexpr int64_t kWideTurnBytes = 4096;
+  const bool is_wide = ir::dtype_bytes(sizes.dtype(id)) > kWord;
+  return is_wide && is_turned(access) ? kWideTurnBytes : 0;
 }
 
 // What is left between the functions or the loops that an operator's chain is cut into.

@@ -1,6 +1,8 @@
 // Sizes of blocks, and the scratch memory of operators as it was read off compiled kernels.
 #pragma once
 
+#include <utility>
+
 #include "tile/npu/memory.h"
 
 namespace jumar::tile::npu {
@@ -15,11 +17,16 @@ class BlockSizes {
   int64_t bytes(BlockId id) const;
   // As if elements were 32 bits.
   int64_t word_bytes(BlockId id) const { return word_bytes(shape(id)); }
-  // As an access has it in global memory, where its dimensions may have another order.
-  int64_t bytes_in_memory_order(const BlockInst& access, BlockId id) const;
+  // Of an access whose dimensions have another order in global memory: the blocks that the value goes
+  // through, from the first (as a load finds it, or as the value is that is stored) to the last. The
+  // toolchain exchanges two axes at a time. Where that moves the densest axis both are padded, before and
+  // after.
+  std::vector<int64_t> turned_bytes(const BlockInst& access, BlockId id) const;
 
   // Where rows that follow each other in global memory without a gap do so on chip.
   int64_t moved_bytes(const BlockInst& access, BlockId id) const;
+
+  int64_t bytes(const std::vector<int64_t>& shape, int64_t bits) const;
 
   std::vector<int64_t> shape(BlockId id) const { return shape_of(nest_, nest_.values[id].axes); }
   ir::DType dtype(BlockId id) const { return nest_.values[id].dtype; }
@@ -29,15 +36,20 @@ class BlockSizes {
 
  private:
   int64_t word_bytes(const std::vector<int64_t>& shape) const;
-  int64_t bytes(const std::vector<int64_t>& shape, int64_t bits) const;
 
   const BlockNest& nest_;
   int64_t align_bytes_;
   bool pads_masks_;
 };
 
+// What the toolchain pads two axes to that are exchanged, the second of which is the densest: to units of
+// alignment, in elements; of 32-bit elements one of them to 16.
+std::pair<int64_t, int64_t> padded_turn(int64_t axis, int64_t dense, int64_t unit);
+
 // Whether the axis is the densest of a block.
 bool is_last_axis(const BlockNest& nest, AxisSet axes, uint32_t axis);
+// The dimensions that a broadcast adds.
+std::vector<uint32_t> added_axes(const BlockNest& nest, const BlockInst& broadcast);
 // Whether the order of the axes differs from that in memory.
 bool is_turned(const BlockInst& access);
 // Whether the toolchain writes a constant operand to a block of its own first.
@@ -47,6 +59,7 @@ int64_t op_scratch_bytes(const BlockSizes& sizes, const BlockInst& op);
 int64_t reduction_scratch_bytes(const BlockSizes& sizes, const BlockInst& reduction);
 int64_t broadcast_scratch_bytes(const BlockSizes& sizes, const BlockInst& broadcast);
 int64_t scan_scratch_bytes(const BlockSizes& sizes, const BlockInst& scan);
+int64_t turn_scratch_bytes(const BlockSizes& sizes, const BlockInst& access, BlockId id);
 
 // The same where the compiler makes functions of vector code. Of blocks with no more elements than this it
 // cuts chains of operators into several functions, and gets no reduction and what needs it into one loop.

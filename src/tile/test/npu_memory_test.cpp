@@ -27,6 +27,7 @@ BufferNeed need_of(const std::string& text, const std::vector<int64_t>& sizes, c
     made.is_inner = is_inner;
     made.in_tasks = !is_inner;
     made.size = sizes.at(tiling.axes.size());
+    made.is_scalar = made.size == 1 && !is_inner;
     tiling.axes.push_back(made);
   };
   for (const loop::Axis& axis : nest.nest.kept) add(axis, false);
@@ -137,6 +138,83 @@ TEST(NpuMemory, RowsAreHalved) {
   EXPECT_EQ(scratch(128), 1024 * 4);
   EXPECT_EQ(scratch(136), 16 * 72 * 4);
   EXPECT_EQ(scratch(1000), 16 * 504 * 4);
+}
+
+// The softmax of a window's attention, with a bias whose densest axis is that of the heads.
+const char* const kWindowSoftmax = R"(loop @main {
+  %x: f32[128, 3, 49, 49] = input 0
+  %bias: f32[49, 49, 3] = input 1
+  %mask: f32[64, 49, 49] = input 2
+  %y: f32[128, 3, 49, 49] = output
+  kernel @softmax {
+    nest (i0 in 128, i1 in 3, i2 in 49) {
+      stage (r0 in 49) {
+        %0: f32 = load %x[7203*i0 + 2401*i1 + 49*i2 + r0]
+        %1: f32 = load %bias[i1 + 147*i2 + 3*r0]
+        %2: f32 = add %0, %1
+        %3: f32 = load %mask[49*i2 + r0 + 2401*(i0 % 64)]
+        %4: f32 = add %2, %3
+        %5: f32 = reduce max %4
+      }
+      stage (r1 in 49) {
+        %6: f32 = load %x[7203*i0 + 2401*i1 + 49*i2 + r1]
+        %7: f32 = load %bias[i1 + 147*i2 + 3*r1]
+        %8: f32 = add %6, %7
+        %9: f32 = load %mask[49*i2 + r1 + 2401*(i0 % 64)]
+        %10: f32 = add %8, %9
+        %11: f32 = sub %10, %5
+        %12: f32 = exp %11
+        %13: f32 = reduce sum %12
+      }
+      stage (r2 in 49) {
+        %14: f32 = load %x[7203*i0 + 2401*i1 + 49*i2 + r2]
+        %15: f32 = load %bias[i1 + 147*i2 + 3*r2]
+        %16: f32 = add %14, %15
+        %17: f32 = load %mask[49*i2 + r2 + 2401*(i0 % 64)]
+        %18: f32 = add %16, %17
+        %19: f32 = sub %18, %5
+        %20: f32 = exp %19
+        %21: f32 = div %20, %13
+        store %y[7203*i0 + 2401*i1 + 49*i2 + r2], %21
+      }
+    }
+  }
+  return %y
+}
+)";
+
+// bishengir-compile asked for 428064 bytes. It exchanges the first two axes of the bias, 49 by 49 by 3, and
+// then the first with the last, which are padded to 56 by 49 by 16.
+TEST(NpuMemory, TurnsArePaddedExchangesOfTwoAxes) {
+  EXPECT_EQ(need_of(kWindowSoftmax, {1, 1, 3, 49, 49}).bytes, 428064);
+}
+
+const char* const kAddedRow = R"(loop @main {
+  %x: f32[8, 128, 7, 96] = input 0
+  %row: f32[96] = input 1
+  %y: f32[8, 7, 128, 96] = output
+  kernel @add {
+    nest (b in 8, i0 in 128, i1 in 7, i2 in 96) {
+      stage {
+        %0: f32 = load %x[86016*b + 672*i0 + 96*i1 + i2]
+        %1: f32 = load %row[i2]
+        %2: f32 = add %0, %1
+        store %y[86016*b + 96*i0 + 12288*i1 + i2], %2
+      }
+    }
+  }
+  return %y
+}
+)";
+
+// Blocks of 8 by 7 rows that are not together in global memory: bishengir-compile took 67584 bytes. The row
+// becomes 7 and then a block, while it repeats one along a single axis by itself.
+TEST(NpuMemory, BroadcastsAlongTwoAxesAreBlocks) {
+  constexpr int64_t kRow = 96 * 4;
+  constexpr int64_t kBlock = 8 * 7 * kRow;
+  EXPECT_EQ(need_of(kAddedRow, {8, 1, 7, 96}).unshared_bytes, 67584);
+  EXPECT_EQ(67584, 2 * kBlock + kBlock + 7 * kRow + kRow);
+  EXPECT_EQ(need_of(kAddedRow, {1, 1, 7, 96}).unshared_bytes, 2 * kBlock / 8 + kRow);
 }
 
 constexpr MemoryModel kFunctions{.multi_buffer = 1, .has_vector_functions = true};
