@@ -209,12 +209,23 @@ NestTiling Search::tiling_of(const Choice& choice) const {
 }
 
 std::optional<std::string> Search::measure(Candidate& candidate) const {
-  BlockKernel kernel;
-  kernel.name = "candidate";
-  Arguments arguments(program_, kernel);
-  std::optional<std::string> refusal = add_nest(program_, nest_, candidate.tiling, arguments, kernel);
-  if (!refusal) candidate.buffer_bytes = buffer_bytes(kernel, memory_model(model_));
-  return refusal;
+  const auto measured = [&](Expr& tasks) {
+    BlockKernel kernel;
+    kernel.name = "candidate";
+    Arguments arguments(program_, kernel);
+    std::optional<std::string> refusal = add_nest(program_, nest_, candidate.tiling, arguments, kernel);
+    if (refusal) return refusal;
+    candidate.buffer_bytes = buffer_bytes(kernel, memory_model(model_));
+    tasks = kernel.nests.back().tasks;
+    return refusal;
+  };
+  Expr tasks;
+  std::optional<std::string> refusal = measured(tasks);
+  const bool fits = candidate.buffer_bytes <= model_.buffer_bytes;
+  if (refusal || fits || !candidate.tiling.has_two_buffers || !tasks.is_const()) return refusal;
+  if (tasks.const_value() > model_.vector_cores) return refusal;
+  candidate.tiling.is_one_round = true;
+  return measured(tasks);
 }
 
 // Every axis as small as it can be.

@@ -542,7 +542,7 @@ std::optional<std::string> add_nest(const loop::Program& program, const Prepared
   const std::optional<std::string> refusal =
       NestLowering(program, nest, tiling, arguments, kernel, made).run();
   if (refusal) return refusal;
-  if (tiling.has_two_buffers) mark_single_buffers(made);
+  if (tiling.has_two_buffers) mark_single_buffers(made, tiling.is_one_round);
   kernel.nests.push_back(std::move(made));
   return refusal;
 }

@@ -26,6 +26,8 @@ struct NestTiling {
   bool has_scalar_products = false;
   // The toolchain gives what loops load or store two buffers.
   bool has_two_buffers = false;
+  // Where no core does a second task these bring nothing, and all that tasks load or store has one.
+  bool is_one_round = false;
 };
 
 // A nest in the form that is tiled: no axes of extent 1, neighbours merged where all addresses allow, no

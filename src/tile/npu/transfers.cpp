@@ -14,7 +14,12 @@ class Round {
       if (auto* inst = std::get_if<BlockInst>(&node)) note(*inst);
   }
 
-  void mark() {
+  void mark(bool is_one_round) {
+    if (is_one_round) {
+      for (const std::vector<BlockInst*>& accesses : {turned_, plain_, stores_, turned_stores_})
+        for (BlockInst* access : accesses) access->is_single = true;
+      return;
+    }
     if (turned_.empty() || plain_bytes_ < turned_bytes_) return;
     for (BlockInst* load : turned_) load->is_single = true;
     if (plain_bytes_ + turned_bytes_ < 2 * stored_bytes_) return;
@@ -33,12 +38,14 @@ class Round {
     if (!is_load) {
       stored_bytes_ += bytes;
       const bool is_plain = is_block && inst.mode == loop::StoreMode::kSet && !inst.access.is_backward;
-      if (is_plain && !is_turned(inst) && computed_.contains(inst.operands[0])) stores_.push_back(&inst);
+      if (!is_plain || !computed_.contains(inst.operands[0])) return;
+      (is_turned(inst) ? turned_stores_ : stores_).push_back(&inst);
     } else if (is_block && !inst.access.is_backward && is_turned(inst)) {
       turned_bytes_ += bytes;
       turned_.push_back(&inst);
     } else if (is_block) {
       plain_bytes_ += bytes;
+      if (!inst.access.is_backward) plain_.push_back(&inst);
     }
   }
 
@@ -57,23 +64,25 @@ class Round {
   const BlockNest& nest_;
   std::set<BlockId> computed_;
   std::vector<BlockInst*> turned_;
+  std::vector<BlockInst*> plain_;
   std::vector<BlockInst*> stores_;
+  std::vector<BlockInst*> turned_stores_;
   int64_t turned_bytes_ = 0;
   int64_t plain_bytes_ = 0;
   int64_t stored_bytes_ = 0;
 };
 
-void visit(const BlockNest& nest, Region& region) {
+void visit(const BlockNest& nest, Region& region, bool is_one_round) {
   for (BlockNode& node : region) {
     auto* loop = std::get_if<std::unique_ptr<BlockLoop>>(&node);
     if (!loop) continue;
-    Round(nest, **loop).mark();
-    visit(nest, (*loop)->body);
+    Round(nest, **loop).mark(is_one_round);
+    visit(nest, (*loop)->body, false);
   }
 }
 
 }  // namespace
 
-void mark_single_buffers(BlockNest& nest) { visit(nest, nest.body); }
+void mark_single_buffers(BlockNest& nest, bool is_one_round) { visit(nest, nest.body, is_one_round); }
 
 }  // namespace jumar::tile::npu
