@@ -217,6 +217,55 @@ TEST(NpuMemory, BroadcastsAlongTwoAxesAreBlocks) {
   EXPECT_EQ(need_of(kAddedRow, {1, 1, 7, 96}).unshared_bytes, 2 * kBlock / 8 + kRow);
 }
 
+// A norm over rows that lie turned in memory, four operands and two results: 14 tasks of 8 rows.
+const char* const kTurnedNorm = R"(loop @main {
+  %a: f32[2, 512, 49] = input 0
+  %b: f32[2, 512, 49] = input 1
+  %c: f32[2, 49, 512] = input 2
+  %d: f32[2, 512, 49] = input 3
+  %sum: f32[2, 512, 49] = output
+  %y: f32[2, 49, 512] = output
+  kernel @norm {
+    nest (i0 in 2, i1 in 49) {
+      stage (r0 in 512) {
+        %0: f32 = load %a[25088*i0 + i1 + 49*r0]
+        %1: f32 = load %b[25088*i0 + i1 + 49*r0]
+        %2: f32 = add %0, %1
+        %3: f32 = load %c[25088*i0 + 512*i1 + r0]
+        %4: f32 = add %2, %3
+        %5: f32 = load %d[25088*i0 + i1 + 49*r0]
+        %6: f32 = add %4, %5
+        store %sum[25088*i0 + i1 + 49*r0], %6
+        %7: f32 = reduce sum %6
+      }
+      stage (r1 in 512) {
+        %8: f32 = load %sum[25088*i0 + i1 + 49*r1]
+        %9: f32 = div %8, %7
+        store %y[25088*i0 + 512*i1 + r1], %9
+      }
+    }
+  }
+  return %sum, %y
+}
+)";
+
+// Without a second round nothing is loaded ahead, and blocks with two buffers for all would not fit.
+TEST(NpuMemory, OneRoundHasOneBuffer) {
+  const auto row_block = [](int64_t vector_cores) {
+    loop::Program program = loop::read_program(kTurnedNorm).value();
+    const auto& kernel = std::get<loop::Kernel>(program.items[0]);
+    const TiledKernel tiled =
+        tile_npu(program, kernel, {.vector_cores = vector_cores, .buffer_bytes = 160 * 1024}, 10);
+    EXPECT_FALSE(tiled.choices.empty()) << tiled.refusal;
+    const NestTiling& tiling = tiled.choices.front().tilings.front();
+    const auto inner = std::ranges::find_if(tiling.axes, &AxisTiling::is_inner);
+    EXPECT_EQ(tiling.is_one_round, inner->size == 512);
+    return inner->size;
+  };
+  EXPECT_EQ(row_block(14), 512);
+  EXPECT_LT(row_block(13), 512);
+}
+
 constexpr MemoryModel kFunctions{.multi_buffer = 1, .has_vector_functions = true};
 
 TEST(NpuMemory, FunctionsHaveAllBuffersAtOnce) {
