@@ -399,10 +399,9 @@ BlockId NestLowering::reduced(const Inst& inst, const loop::Stage& stage) {
   const DType dtype = builder_.type(value).dtype;
   if (const BlockId mask = inside(stage))
     value = builder_.op(BlockOp::kSelect, mask, value, scalars_.identity(kind, dtype));
+  if (kind == loop::ReduceKind::kProd && tiling_.has_scalar_products) value = last_product(value, inner);
   if (builder_.open_loops() == stage_level_) {
-    const BlockId result = kind == loop::ReduceKind::kProd && tiling_.has_scalar_products
-                               ? last_product(value, inner)
-                               : finished(kind, value, inner);
+    const BlockId result = finished(kind, value, inner & builder_.type(value).axes);
     return logical ? builder_.op(BlockOp::kNeI, result, builder_.integer(0)) : result;
   }
   Fold made;
