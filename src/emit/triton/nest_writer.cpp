@@ -180,6 +180,8 @@ std::string NestWriter::made(const BlockInst& inst) {
       return op(inst);
     case BlockKind::kLoad:
       return load(inst);
+    case BlockKind::kSlice:
+      return slice(inst);
     default:
       CHECK(inst.kind == BlockKind::kReduce || inst.kind == BlockKind::kScan,
             "an instruction without a value");
@@ -291,6 +293,18 @@ std::string NestWriter::load(const BlockInst& inst) {
   text += ")";
   if (inst.is_single) text = single(text);
   return turned(turned_round(inst.access, text, dims), dims, layout_.dims_of(type.axes));
+}
+
+std::string NestWriter::slice(const BlockInst& inst) {
+  const BlockId whole = inst.operands[0];
+  const Dims dims = layout_.dims_of(whole);
+  const auto axis = static_cast<size_t>(std::ranges::find(dims, inst.axis) - dims.begin());
+  std::vector<std::string> offsets(dims.size(), "0");
+  std::vector<int64_t> steps(dims.size(), 1);
+  offsets[axis] = out_.scalar(inst.expr, 32).text;
+  steps[axis] = inst.step;
+  return fmt::format("tl.extract_slice({}, ({}), {}, {})", full(whole), fmt::join(offsets, ", "),
+                     shape_text(shape(inst.result)), shape_text(steps));
 }
 
 void NestWriter::write_store(const BlockInst& inst) {

@@ -42,6 +42,7 @@ class NestWriter {
   std::string made(const BlockInst& inst);
   std::string op(const BlockInst& inst);
   std::string load(const BlockInst& inst);
+  std::string slice(const BlockInst& inst);
   std::string single(const std::string& text);
   std::string fold(const BlockInst& inst);
 

@@ -132,6 +132,9 @@ void NestWriter::write(const BlockInst& inst) {
                                       layout_.dims_of(to.axes), element_text(from.dtype));
       break;
     }
+    case BlockKind::kSlice:
+      write_slice(inst);
+      break;
     case BlockKind::kLoad:
       write_load(inst);
       break;
@@ -182,6 +185,21 @@ void NestWriter::write_load(const BlockInst& inst) {
   if (inst.is_single) write_single(block, tensor_text(shape(dims), element));
   const std::string loaded = turned_round(inst.access, block, dims, element);
   names_[inst.result] = turned(loaded, dims, layout_.dims_of(t.axes), element);
+}
+
+void NestWriter::write_slice(const BlockInst& inst) {
+  const BlockId whole = inst.operands[0];
+  const Dims dims = layout_.dims_of(whole);
+  const auto axis = std::ranges::find(dims, inst.axis) - dims.begin();
+  std::vector<std::string> offsets(dims.size(), "0");
+  std::vector<int64_t> steps(dims.size(), 1);
+  const auto at = static_cast<size_t>(axis);
+  offsets[at] = out_.define(fmt::format("arith.index_cast {} : i32 to index", out_.scalar(inst.expr, 32)));
+  steps[at] = inst.step;
+  names_[inst.result] =
+      out_.define(fmt::format("tensor.extract_slice {}[{}] [{}] [{}] : {} to {}", value(whole),
+                              fmt::join(offsets, ", "), fmt::join(shape(layout_.dims_of(inst.result)), ", "),
+                              fmt::join(steps, ", "), type(whole), type(inst.result)));
 }
 
 void NestWriter::write_store(const BlockInst& inst) {

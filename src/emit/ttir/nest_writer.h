@@ -25,6 +25,7 @@ class NestWriter {
   void write(const tile::npu::BlockLoop& loop);
   void write_op(const tile::npu::BlockInst& inst);
   void write_load(const tile::npu::BlockInst& inst);
+  void write_slice(const tile::npu::BlockInst& inst);
   void write_store(const tile::npu::BlockInst& inst);
   // Says that one buffer is enough for a block that a loop loads or stores.
   void write_single(const std::string& block, const std::string& type);

@@ -8,6 +8,7 @@
 
 #include "tile/axes.h"
 #include "tile/npu/memory_parts.h"
+#include "tile/npu/windows.h"
 
 namespace jumar::tile::npu {
 namespace {
@@ -82,6 +83,8 @@ class Reader {
     shape.is_static = axis.extent.is_const();
     shape.extent = std::max<int64_t>(1, tile::estimated(program_, axis.extent));
     shape.is_inner = is_inner;
+    for (const Window& window : prepared_.windows)
+      if (window.kept == axis.symbol) shape.window = window;
     out_.axes.push_back(shape);
   }
 
@@ -151,10 +154,11 @@ class Reader {
     access.is_store = inst.kind == InstKind::kStore;
     access.element_bytes = ir::dtype_bytes(program_.buffers[inst.buffer].type.dtype);
     access.strides.assign(out_.axes.size(), 0);
+    const auto [address, guard] = as_loaded(inst, access);
     for (size_t k = 0; k < out_.axes.size(); ++k) {
       AxisShape& axis = out_.axes[k];
-      if (!sym::mentions(inst.address, axis.symbol)) continue;
-      const std::optional<sym::Linear> linear = sym::linear_in(cx_, inst.address, axis.symbol);
+      if (!sym::mentions(address, axis.symbol)) continue;
+      const std::optional<sym::Linear> linear = sym::linear_in(cx_, address, axis.symbol);
       const bool is_plain = linear && !sym::mentions_kind(linear->coefficient, sym::SymbolKind::kAxis) &&
                             !sym::mentions_kind(linear->coefficient, sym::SymbolKind::kValue);
       if (!is_plain) {
@@ -170,10 +174,10 @@ class Reader {
         axis.is_contiguous = true;
       }
     }
-    if (inst.guard) note_guard(inst.guard);
+    if (guard) note_guard(guard);
     if (std::ranges::any_of(access.strides, [](int64_t stride) { return stride < 0; }))
-      note_backward(access, inst.guard);
-    for (Expr symbol : sym::symbols_of(inst.address)) {
+      note_backward(access, guard);
+    for (Expr symbol : sym::symbols_of(address)) {
       if (!symbol.is_symbol(sym::SymbolKind::kValue)) continue;
       access.gathers |= axes_of_value_[symbol];
       for (size_t k = 0; k < out_.axes.size(); ++k)
@@ -183,6 +187,22 @@ class Reader {
     access.is_first = std::ranges::find(seen_, key) == seen_.end();
     seen_.push_back(key);
     out_.accesses.push_back(std::move(access));
+  }
+
+  // The address and the guard, with a kept axis in the place of its window's.
+  std::pair<Expr, Expr> as_loaded(const Inst& inst, AccessShape& access) {
+    const WindowedLoad* load = inst.kind == InstKind::kLoad ? windowed_load(prepared_, inst) : nullptr;
+    if (!load) return {inst.address, inst.guard};
+    Expr address = load->windowed_address;
+    Expr guard = load->windowed_guard;
+    for (const Window& window : load->windows) {
+      access.windows |= 1u << position(window.kept);
+      out_.axes[position(window.inner)].must_be_scalar = true;
+      const auto kept = [&](Expr symbol) { return symbol == window.symbol ? window.kept : Expr(); };
+      address = cx_.substituted(address, kept);
+      if (guard) guard = cx_.substituted(guard, kept);
+    }
+    return {address, guard};
   }
 
   // The toolchain takes the part of a block for which bounds of single axes hold. Of a bound on several axes
@@ -251,7 +271,10 @@ class Reader {
         if (axes >> order[k] & 1) out |= 1u << k;
       return out;
     };
-    for (AccessShape& access : sorted.accesses) access.gathers = moved(access.gathers);
+    for (AccessShape& access : sorted.accesses) {
+      access.gathers = moved(access.gathers);
+      access.windows = moved(access.windows);
+    }
     for (StageShape& stage : sorted.stages)
       for (WorkShape& work : stage.work) work.axes = moved(work.axes);
     out_ = std::move(sorted);
@@ -293,6 +316,13 @@ class Reader {
   std::unordered_map<Expr, uint32_t> axes_of_value_;
   std::vector<std::pair<loop::BufferId, Expr>> seen_;
 };
+
+// Of a block, along an axis.
+int64_t points_of(const NestShape& shape, const AccessShape& access, size_t axis, int64_t size) {
+  const AxisShape& it = shape.axes[axis];
+  const int64_t points = std::min(size, it.extent);
+  return (access.windows >> axis & 1) != 0 ? it.window->reach(points) : points;
+}
 
 // What a core does. It reads, computes and writes at the same time; waiting and scalar work come on top.
 struct Spent {
@@ -365,7 +395,7 @@ class Cost {
     int64_t elements = 1;
     int64_t gathered = 1;  // elements or rows that have an address of their own
     for (const size_t k : access.by_stride) {
-      elements *= std::min(sizes_[k], shape_.axes[k].extent);
+      elements *= points_of(shape_, access, k, sizes_[k]);
       if (access.gathers >> k & 1) gathered *= std::min(sizes_[k], shape_.axes[k].extent);
     }
     const auto count = static_cast<double>(elements);
@@ -389,7 +419,7 @@ class Cost {
     int64_t run = 1;
     for (const size_t k : access.by_stride) {
       if (std::abs(access.strides[k]) != run) break;
-      run *= std::min(sizes_[k], shape_.axes[k].extent);
+      run *= points_of(shape_, access, k, sizes_[k]);
       if (blocks_[k] != 1) break;
     }
     return run;
@@ -504,7 +534,7 @@ int64_t padded_points(const NestShape& shape, const std::vector<int64_t>& sizes,
     std::vector<size_t> axes;  // of a block, the densest in memory first
     for (const size_t k : access.by_stride)
       if (sizes[k] > 1) axes.push_back(k);
-    for (const size_t k : axes) points *= sizes[k];
+    for (const size_t k : axes) points *= points_of(shape, access, k, sizes[k]);
     const size_t last = axes.empty() ? 0 : std::ranges::max(axes);
     // The compiler of vector functions turns as it loads.
     if (!model.has_vector_functions && !axes.empty() && axes.front() != last) {

@@ -18,6 +18,7 @@ struct AxisShape {
   bool must_be_exact = false;   // an access runs backwards along it: the toolchain can't mask that
   bool must_be_whole = false;   // a scan and other axes are in its stage, or memory of a point lies along it
   int64_t least_bytes = 4;      // of an element of those accesses
+  std::optional<Window> window;
 };
 
 struct AccessShape {
@@ -25,6 +26,7 @@ struct AccessShape {
   std::vector<size_t> by_stride;  // the mentioned axes, the densest first
   int64_t element_bytes = 4;
   uint32_t stage = 0;
+  uint32_t windows = 0;  // axes along which it goes by way of the window: what `strides` are of
   uint32_t gathers = 0;  // axes along which every element has an address of its own, unless they are scalar
   bool is_store = false;
   bool is_first = true;  // no earlier stage has the same access

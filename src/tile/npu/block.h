@@ -79,6 +79,7 @@ enum class BlockKind : uint8_t {
   kStore,      // access <- operands[0], by `mode`
   kReduce,     // fold of operands[0] along `axis`, which goes away
   kScan,       // running fold along `axis`
+  kSlice,      // along `axis` the points `expr`, expr + step, ...; they are those of `to_axis`
 };
 
 struct BlockInst {
@@ -98,6 +99,8 @@ struct BlockInst {
   loop::ReduceKind reduce = loop::ReduceKind::kSum;
   loop::ScanKind scan = loop::ScanKind::kSum;
   uint32_t axis = 0;
+  uint32_t to_axis = 0;
+  int64_t step = 1;
 };
 
 struct BlockLoop;

@@ -47,6 +47,7 @@ std::string key_of(const BlockInst& inst, const BlockType& type) {
       .add(inst.operands)
       .add(inst.constant.integer);
   key.add(inst.has_other).add(inst.expr).add(inst.number).add(inst.reduce).add(inst.scan).add(inst.axis);
+  key.add(inst.to_axis).add(inst.step);
   if (inst.kind == BlockKind::kLoad) key.add(inst.access);
   return std::move(key).text();
 }
@@ -266,6 +267,20 @@ BlockId BlockBuilder::scan(loop::ScanKind kind, BlockId value, uint32_t axis) {
   inst.axis = axis;
   inst.operands = {value};
   return add(std::move(inst), type(value), level_of(value));
+}
+
+BlockId BlockBuilder::slice(BlockId value, uint32_t axis, uint32_t to_axis, Expr first, int64_t step) {
+  BlockInst inst;
+  inst.kind = BlockKind::kSlice;
+  inst.operands = {value};
+  inst.axis = axis;
+  inst.to_axis = to_axis;
+  inst.expr = first;
+  inst.step = step;
+  const BlockType from = type(value);
+  const AxisSet others = from.axes & ~(AxisSet{1} << axis);
+  const uint32_t level = std::max(level_of(value), level_of(first));
+  return add(std::move(inst), {from.dtype, others | AxisSet{1} << to_axis}, level);
 }
 
 BlockId BlockBuilder::load(DType dtype, Access access, std::optional<loop::Constant> other, bool pinned) {

@@ -55,6 +55,8 @@ class BlockBuilder {
   BlockId broadcast(BlockId value, AxisSet axes);
   BlockId reduce(loop::ReduceKind kind, BlockId value, uint32_t axis);
   BlockId scan(loop::ScanKind kind, BlockId value, uint32_t axis);
+  // The axis gives way to `to_axis`: each `step`-th point from `first` on, an expression of loop variables.
+  BlockId slice(BlockId value, uint32_t axis, uint32_t to_axis, Expr first, int64_t step);
 
   // A pinned load is made now, in the innermost open loop.
   BlockId load(ir::DType dtype, Access access, std::optional<loop::Constant> other, bool pinned);

@@ -180,6 +180,16 @@ void Search::enumerate(size_t k, int64_t points) {
   }
 }
 
+// The axis of a window that blocks of a kept axis move along.
+AxisTiling window_tiling(sym::Context& cx, const AxisTiling& kept, const Window& window) {
+  AxisTiling made;
+  made.symbol = window.symbol;
+  made.extent = cx.add(cx.mul(cx.sub(kept.extent, 1), window.step), window.count);
+  made.size = window.reach(kept.size);
+  made.window = window;
+  return made;
+}
+
 NestTiling Search::tiling_of(const Choice& choice) const {
   NestTiling tiling;
   tiling.divides_i32 = model_.divides_i32;
@@ -203,7 +213,10 @@ NestTiling Search::tiling_of(const Choice& choice) const {
     made.is_scalar =
         made.size == 1 && (axis.must_be_scalar || !(has_inner && !axis.is_inner && last_kept(k)));
     made.in_tasks = !axis.is_inner && (choice.looped >> k & 1) == 0;
+    made.is_scalar = made.is_scalar && !axis.window;
     tiling.axes.push_back(made);
+    if (axis.window && !axis.must_be_scalar)
+      tiling.axes.push_back(window_tiling(program_.cx(), made, *axis.window));
   }
   return tiling;
 }

@@ -136,6 +136,16 @@ Expr AccessLowering::undivided(Expr predicate) const {
   return cx_.lt(symbol, cx_.ceildiv(linear->rest, size));
 }
 
+// With the first point of axes of which blocks have no other: a bound on such an axis holds for all of a
+// block or for nothing, and the toolchain takes none along a dimension of one element.
+Expr AccessLowering::at_only_points(Expr e) const {
+  return cx_.substituted(e, [&](Expr symbol) {
+    for (const BlockAxis& axis : b_.nest().axes)
+      if (axis.symbol == symbol && axis.size == 1) return axis.first;
+    return Expr();
+  });
+}
+
 BlockId AccessLowering::mask_of(Expr predicate, const Values& values) {
   if (const std::optional<int64_t> known = predicate.as_const()) return b_.boolean(*known != 0);
   const sym::Op op = predicate.op();
@@ -152,7 +162,7 @@ BlockId AccessLowering::mask_of(Expr predicate, const Values& values) {
     }
     return all;
   }
-  const Expr plain = resolved(undivided(predicate), values);
+  const Expr plain = resolved(at_only_points(undivided(predicate)), values);
   if (!plain) {
     refuse("a predicate of loaded integers");
     return {};
@@ -261,6 +271,19 @@ void AccessLowering::turn_round(Expr guard, Access& out) const {
   }
 }
 
+std::optional<uint32_t> AccessLowering::axis_of(Expr symbol) const {
+  for (uint32_t k = 0; k < b_.nest().axes.size(); ++k)
+    if (b_.nest().axes[k].symbol == symbol) return k;
+  return std::nullopt;
+}
+
+// Null where there are none, or a kept axis of theirs is no dimension of blocks.
+const WindowedLoad* AccessLowering::windowed(const Inst& inst) const {
+  const WindowedLoad* load = windowed_load(prepared_, inst);
+  const auto is_axis = [&](const Window& window) { return axis_of(window.symbol).has_value(); };
+  return load && std::ranges::all_of(load->windows, is_axis) ? load : nullptr;
+}
+
 AxisSet AccessLowering::axes_of(const Access& access) const {
   AxisSet axes = access.index ? b_.type(access.index).axes : kNoAxes;
   for (const Access::Dim& dim : access.dims) axes |= AxisSet{1} << dim.axis;
@@ -344,7 +367,8 @@ Expr AccessLowering::guarded(Expr offset, BlockId mask) {
 
 BlockId AccessLowering::load(const Inst& inst, const Values& values, bool pinned) {
   DType dtype = program_.buffers[inst.buffer].type.dtype;
-  Expr guard = inst.guard;
+  const WindowedLoad* by_window = pinned ? nullptr : windowed(inst);
+  Expr guard = by_window ? by_window->windowed_guard : inst.guard;
   if (guard) {
     sym::Facts facts = arguments_.size_facts();
     for (const BlockAxis& axis : b_.nest().axes) {
@@ -359,14 +383,19 @@ BlockId AccessLowering::load(const Inst& inst, const Values& values, bool pinned
   }
   Access access;
   access.buffer = arguments_.buffer(inst.buffer);
-  if (!split(inst.address, values, access)) return {};
+  if (!split(by_window ? by_window->windowed_address : inst.address, values, access)) return {};
   turn_round(guard, access);
   if (!add_masks(guard, values, access) || !keep_inside(static_cast<bool>(guard), values, access)) return {};
   std::optional<loop::Constant> other;
   // An integer may become an address, or a divisor.
   if (guard || (access.mask && ir::is_integer(dtype))) other = guard ? inst.constant : loop::Constant{0};
-  const bool zero_beyond = ir::is_integer(dtype) && (!access.mask || other->integer == 0);
-  const BlockId raw = b_.load(ir::is_bool(dtype) ? DType::kI8 : dtype, std::move(access), other, pinned);
+  // What a window holds beyond an extent of the kept axis may still be within its own.
+  const bool zero_beyond = ir::is_integer(dtype) && !by_window && (!access.mask || other->integer == 0);
+  BlockId raw = b_.load(ir::is_bool(dtype) ? DType::kI8 : dtype, std::move(access), other, pinned);
+  if (by_window)
+    for (const Window& window : by_window->windows)
+      raw = b_.slice(raw, *axis_of(window.symbol), *axis_of(window.kept), from_first(window.inner),
+                     window.step);
   if (zero_beyond) zero_beyond_.insert(raw);
   if (ir::is_bool(dtype)) return b_.op(BlockOp::kNeI, raw, b_.integer(0, DType::kI8));
   if (dtype == DType::kI64 || dtype == DType::kI32 || ir::is_float(dtype)) return raw;

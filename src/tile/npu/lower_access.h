@@ -13,6 +13,7 @@
 
 #include "tile/npu/arguments.h"
 #include "tile/npu/lower_scalar.h"
+#include "tile/npu/windows.h"
 
 namespace jumar::tile::npu {
 
@@ -21,13 +22,14 @@ class AccessLowering {
   using Values = std::map<loop::ValueId, ScalarLowering::Typed>;
 
   AccessLowering(const loop::Program& program, BlockBuilder& builder, ScalarLowering& scalars,
-                 Arguments& arguments, BlockKernel& kernel)
+                 Arguments& arguments, BlockKernel& kernel, const PreparedNest& nest)
       : program_(program),
         cx_(program.cx()),
         b_(builder),
         scalars_(scalars),
         arguments_(arguments),
-        kernel_(kernel) {}
+        kernel_(kernel),
+        prepared_(nest) {}
 
   // Each gives an invalid id or false, with `refusal` set, where it can't be done.
   BlockId index(Expr e, ir::DType dtype, const Values& values);
@@ -48,11 +50,14 @@ class AccessLowering {
   bool add_masks(Expr guard, const Values& values, Access& out);
   bool keep_inside(bool has_guard, const Values& values, Access& out);
   Expr guarded(Expr offset, BlockId mask);
+  std::optional<uint32_t> axis_of(Expr symbol) const;
+  const WindowedLoad* windowed(const loop::Inst& inst) const;
   Expr narrowed(Expr predicate) const;
   Expr undivided(Expr predicate) const;
   BlockId mask_of(Expr predicate, const Values& values);
   AxisSet axes_of(const Access& access) const;
   Expr from_first(Expr e) const;
+  Expr at_only_points(Expr e) const;
   Expr kept_inside(Expr e) const;
   BlockId places(Expr plain);
   void turn_round(Expr guard, Access& out) const;
@@ -67,6 +72,7 @@ class AccessLowering {
   ScalarLowering& scalars_;
   Arguments& arguments_;
   BlockKernel& kernel_;
+  const PreparedNest& prepared_;
   std::unordered_set<BlockId> zero_beyond_;
   std::string refusal_;
 };

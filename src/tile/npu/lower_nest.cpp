@@ -30,10 +30,11 @@ class NestLowering {
         out_(out),
         builder_(cx_, axes_made()),
         scalars_(builder_, tiling.divides_i32),
-        accesses_(program, builder_, scalars_, arguments, kernel) {}
+        accesses_(program, builder_, scalars_, arguments, kernel, prepared) {}
 
   std::optional<std::string> run() {
     open_kept_loops();
+    place_windows();
     for (const loop::Stage& stage : nest_.stages) {
       if (!lower(stage)) return refusal_;
     }
@@ -44,6 +45,7 @@ class NestLowering {
  private:
   BlockNest& axes_made();
   void open_kept_loops();
+  void place_windows();
   // The greatest number below a count.
   int64_t most_of(Expr count) const {
     return std::clamp<int64_t>(sym::bounds(count, arguments_.size_facts()).hi - 1, 0, kMostExtent);
@@ -181,6 +183,18 @@ void NestLowering::open_kept_loops() {
     kernel_.facts.set_range(loop, {0, most_of(blocks)});
     out_.axes[k].first = cx_.mul(loop, axis.size);
     builder_.set_axis_level(axis.symbol, builder_.open_loops());
+  }
+}
+
+// A window's axis goes with its kept axis.
+void NestLowering::place_windows() {
+  for (uint32_t k = 0; k < tiling_.axes.size(); ++k) {
+    const std::optional<Window>& window = tiling_.axes[k].window;
+    if (!window) continue;
+    const BlockAxis& kept = out_.axes[*position(window->kept)];
+    out_.axes[k].first = cx_.mul(kept.first, window->step);
+    out_.axes[k].is_exact = kept.is_exact;
+    builder_.set_axis_level(out_.axes[k].symbol, builder_.level_of(kept.first));
   }
 }
 

@@ -264,6 +264,8 @@ class NestBuffers {
         else if (registers_->is_folded_in_copy(inst))
           scratch(sizes_.bytes(inst.operands[0]));
         break;
+      case BlockKind::kSlice:
+        return visit_slice(inst);
       case BlockKind::kScan:
         scratch(registers_ ? function_scan_scratch_bytes(sizes_, inst) : scan_scratch_bytes(sizes_, inst));
         break;
@@ -271,6 +273,14 @@ class NestBuffers {
         if (!registers_ && ir::is_bool(sizes_.dtype(inst.result))) scratch(sizes_.word_bytes(inst.result));
     }
     compute(inst.result, depth);
+  }
+
+  // Operators read it where it lies.
+  void visit_slice(const BlockInst& inst) {
+    Value* whole = value_of(inst.operands[0]);
+    if (!whole) return;
+    whole->can_join = false;
+    alias_[inst.result] = inst.operands[0];
   }
 
   void visit_load(const BlockInst& inst, uint32_t depth) {

@@ -7,7 +7,7 @@
 #include "fuse/access.h"
 #include "fuse/rewrite.h"
 #include "tile/axes.h"
-#include "tile/npu/tiling.h"
+#include "tile/npu/windows.h"
 
 namespace jumar::tile::npu {
 
@@ -213,7 +213,8 @@ void unify_addresses(sym::Context& cx, PreparedNest& prepared) {
 }  // namespace
 
 PreparedNest prepared(loop::Program& program, const Nest& nest) {
-  PreparedNest out{nest, {}};
+  PreparedNest out;
+  out.nest = nest;
   out.nest.tiling.reset();
   drop_unit_axes(program, out.nest);
   use_checked_indices(program, out.nest);
@@ -224,6 +225,7 @@ PreparedNest prepared(loop::Program& program, const Nest& nest) {
   order_axes(program, out.nest);
   out.inner = unify_inner_axes(program.cx(), out.nest);
   unify_addresses(program.cx(), out);
+  add_windows(program, out);
   return out;
 }
 

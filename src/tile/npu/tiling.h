@@ -2,11 +2,33 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "loop/loop.h"
 
 namespace jumar::tile::npu {
+
+// A kept and an inner axis that loads move along as one: `symbol` is step*kept + inner (windows.h).
+struct Window {
+  sym::Expr kept;
+  sym::Expr inner;
+  sym::Expr symbol;
+  int64_t step = 1;
+  int64_t count = 1;  // points of the inner axis, more than `step`
+
+  // What a block of so many kept points takes of the window's axis.
+  int64_t reach(int64_t points) const { return step * (points - 1) + count; }
+};
+
+// A load by way of the windows that it moves along.
+struct WindowedLoad {
+  sym::Expr address;  // as they stand in the nest
+  sym::Expr guard;
+  std::vector<Window> windows;
+  sym::Expr windowed_address;
+  sym::Expr windowed_guard;
+};
 
 struct AxisTiling {
   sym::Expr symbol;
@@ -16,6 +38,7 @@ struct AxisTiling {
   bool is_scalar = false;  // size 1, and no dimension of blocks
   // Of kept axes: its blocks are shared out to cores, else each task loops over all of them.
   bool in_tasks = false;
+  std::optional<Window> window;  // neither kept nor inner: the axis of a window
 };
 
 struct NestTiling {
@@ -37,6 +60,8 @@ struct NestTiling {
 struct PreparedNest {
   loop::Nest nest;
   std::vector<loop::Axis> inner;  // the distinct inner axes of all stages
+  std::vector<Window> windows;
+  std::vector<WindowedLoad> windowed;
 };
 PreparedNest prepared(loop::Program& program, const loop::Nest& nest);
 
