@@ -30,6 +30,8 @@ uint32_t Arguments::buffer(loop::BufferId id) { return position(kernel_.buffers,
 uint32_t Arguments::number(loop::NumberId id) { return position(kernel_.numbers, id); }
 
 bool Arguments::is_size(Expr e) const {
+  if (sym::mentions_kind(e, sym::SymbolKind::kAxis) || sym::mentions_kind(e, sym::SymbolKind::kValue))
+    return false;
   return std::ranges::all_of(sym::symbols_of(e), [&](Expr symbol) {
     return (symbol.is_symbol(sym::SymbolKind::kSize) || symbol.is_symbol(sym::SymbolKind::kUnbacked)) &&
            symbol.symbol_name().front() != 'n';
@@ -59,7 +61,8 @@ Expr Arguments::made(Expr sizes, bool is_extent) {
 }
 
 Expr Arguments::lifted(Expr e) {
-  if (e.is_const()) return e;
+  if (!sym::mentions_kind(e, sym::SymbolKind::kSize) && !sym::mentions_kind(e, sym::SymbolKind::kUnbacked))
+    return e;
   if (is_size(e)) return argument(e);
   if (e.is_symbol()) return e;
   const bool groups = e.op() == sym::Op::kAdd || e.op() == sym::Op::kMul || e.op() == sym::Op::kMin ||
