@@ -1,9 +1,10 @@
 """Compares the two text forms of kernels for a device: TTIR, and Triton source as Ascend's triton understands it.
 
     python tests/triton_source.py --toolchain DIR [--target Ascend910B1] [--jumar build/tools/jumar] [FILE.loop...]
+    python tests/triton_source.py --toolchain DIR --models all
 
 DIR holds the unpacked wheels triton-ascend and ascendnpu-ir. Every kernel of the files (the golden files of
-src/emit/triton without any) is written in both forms; the source goes through scripts/triton_to_ttir.py. Both must
+src/emit/triton without any), or of models of tests/models.py, each that differs from the others, is written in both forms; the source goes through scripts/triton_to_ttir.py. Both must
 lower and compile for the device, give the same values when simulated, and move the same blocks between global
 memory and the cores: the calls that do so are listed from the compiled kernels and compared with the shapes of what
 they move. Prints a line per kernel; fails if any differ.
@@ -175,9 +176,28 @@ def compare_file(tools, path, folder):
     return bad
 
 
+def model_kernels(tools, names, folder):
+    """Files of the models' kernels; of kernels that differ in names only, the first."""
+    sys.path.append(str(ROOT / "tests"))
+    import models
+
+    found = {}
+    for name in models.MODELS if names == "all" else names.split(","):
+        model, inputs = models.MODELS[name]()
+        package = folder / f"{name}.pt2"
+        torch.export.save(torch.export.export(model, inputs), package)
+        run(tools.jumar, "compile", package, f"--target={tools.target}", "--emit=loop", "-o", folder / name)
+        for path in sorted((folder / name).glob("*.loop")):
+            numbers = {}
+            text = re.sub(r"[%@]\w+", lambda match: str(numbers.setdefault(match[0], len(numbers))), path.read_text())
+            found.setdefault(re.sub(r' origin ".*?"', "", text), path)
+    return list(found.values())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--models", help="names, or all")
     parser.add_argument("--toolchain", type=Path, default=os.environ.get("JUMAR_TOOLCHAIN_DIR"))
     parser.add_argument("--target", default="Ascend910B1")
     parser.add_argument("--jumar", type=Path, default=ROOT / "build" / "tools" / "jumar")
@@ -186,15 +206,19 @@ def main():
     if arguments.toolchain is None:
         parser.error("name the toolchain, or set JUMAR_TOOLCHAIN_DIR")
     tools = Tools(arguments)
-    files = arguments.files or sorted((ROOT / "src" / "emit" / "triton" / "test").glob("*.loop"))
     with tempfile.TemporaryDirectory() as folder:
+        if arguments.models:
+            files = model_kernels(tools, arguments.models, Path(folder))
+        else:
+            files = arguments.files or sorted((ROOT / "src" / "emit" / "triton" / "test").glob("*.loop"))
         bad = 0
-        for path in files:
+        for number, path in enumerate(files):
             try:
-                bad += compare_file(tools, path, Path(folder) / path.stem)
+                bad += compare_file(tools, path, Path(folder) / f"{number}.{path.stem}")
             except Differ as refusal:
                 bad += 1
                 print(f"{path.stem}: {refusal}")
+        print(f"{len(files) - bad} of {len(files)} agree")
         return 1 if bad else 0
 
 

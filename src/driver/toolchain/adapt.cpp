@@ -1,6 +1,7 @@
 #include "driver/toolchain/adapt.h"
 
 #include <algorithm>
+#include <csignal>
 
 #include "driver/scratch_directory.h"
 
@@ -47,6 +48,18 @@ ProcessRequest tool_request(const ToolCalls& calls) {
   return out;
 }
 
+Result<ProcessResult> run_tool(const ProcessRequest& request) {
+  constexpr int kRuns = 3;
+  double seconds = 0;
+  for (int run = 1;; ++run) {
+    JUMAR_ASSIGN(ProcessResult done, run_process(request));
+    seconds += done.seconds;
+    done.seconds = seconds;
+    const bool has_crashed = done.end == ProcessResult::End::kSignal && done.code != SIGKILL;
+    if (!has_crashed || run == kRuns) return done;
+  }
+}
+
 LinalgText prepared_linalg(std::string adapted, bool needs_unsigned_source) {
   LinalgText out;
   out.mix_mode = taken_mix_mode(adapted);
@@ -89,7 +102,7 @@ Result<AdaptReport> adapt(const std::string& ttir, const Toolchain& tools, const
   request.command.insert(request.command.end(), flavor.adapter_args.begin(), flavor.adapter_args.end());
   request.input = ttir;
   request.directory = scratch.path();
-  JUMAR_ASSIGN(ProcessResult done, run_process(request));
+  JUMAR_ASSIGN(ProcessResult done, run_tool(request));
   AdaptReport out;
   out.seconds = done.seconds;
   const std::string name(program_of(ToolKind::kAdapter));

@@ -36,6 +36,9 @@ struct ToolCalls {
 // What every call of a program has: its time limit, and no search for names in the trace of a crash, which
 // takes longer than all else.
 ProcessRequest tool_request(const ToolCalls& calls);
+// Runs a program of the toolchain; one that crashes twice more: with some kernels the adapter does by chance,
+// in about one run of sixty. `seconds` are those of all runs.
+Result<ProcessResult> run_tool(const ProcessRequest& request);
 
 // Fails where the program is missing or cannot be run; that it refuses the kernel is in the report.
 Result<AdaptReport> adapt(const std::string& ttir, const Toolchain& tools, const ToolchainFlavor& flavor,

@@ -110,7 +110,7 @@ Result<CompileReport> compile_hivm(const std::string& linalg, const Toolchain& t
   request.variables.emplace_back("PATH", path);
   std::error_code error;
   fs::create_directory(scratch.path() + "/save", error);
-  JUMAR_ASSIGN(const ProcessResult done, run_process(request));
+  JUMAR_ASSIGN(const ProcessResult done, run_tool(request));
   CompileReport out;
   const bool has_linker = tools.find(linker_of(flavor.compiler)) != nullptr;
   fill_report(done, read_messages(done.errors + "\n" + done.output), scratch, flavor, has_linker, out);

@@ -536,9 +536,15 @@ int64_t padded_points(const NestShape& shape, const std::vector<int64_t>& sizes,
       if (sizes[k] > 1) axes.push_back(k);
     for (const size_t k : axes) points *= points_of(shape, access, k, sizes[k]);
     const size_t last = axes.empty() ? 0 : std::ranges::max(axes);
+    const int64_t unit = model.align_bytes / access.element_bytes;
     // The compiler of vector functions turns as it loads.
-    if (!model.has_vector_functions && !axes.empty() && axes.front() != last) {
-      const int64_t unit = model.align_bytes / access.element_bytes;
+    if (model.has_vector_functions || axes.empty()) {
+      most = std::max(most, points);
+      continue;
+    }
+    if (axes.front() == last) {
+      if (std::abs(access.strides[last]) != 1 && access.gathers == 0) points *= unit;
+    } else {
       const auto [kept, dense] = padded_turn(sizes[last], sizes[axes.front()], unit);
       points = points / (sizes[last] * sizes[axes.front()]) * kept * dense;
     }

@@ -9,6 +9,7 @@
 #include "tile/npu/buffer_plan.h"
 #include "tile/npu/memory_parts.h"
 #include "tile/npu/register_values.h"
+#include "tile/npu/spread_blocks.h"
 #include "tile/npu/walk.h"
 
 namespace jumar::tile::npu {
@@ -77,7 +78,8 @@ class NestBuffers {
   NestBuffers(const BlockNest& nest, const MemoryModel& model, BufferPlan& plan, int64_t& time)
       : nest_(nest),
         model_(model),
-        sizes_{nest, model.align_bytes, model.has_vector_functions},
+        sizes_{nest, model.align_bytes, model.has_vector_functions,
+               model.has_vector_functions ? std::set<BlockId>() : spread_blocks(nest)},
         plan_(plan),
         time_(time),
         data_(data_values(nest)),
@@ -289,6 +291,10 @@ class NestBuffers {
     if (is_bool) {
       add_moved(sizes_.word_bytes(inst.result) / 4, depth);
       return visit_loaded_bytes(inst, depth);
+    }
+    if (!registers_ && is_stepped(nest_, inst) && !sizes_.is_spread(inst.result)) {
+      add_moved(sizes_.spread_bytes(inst.result), depth, inst.is_single);
+      return compute(inst.result, depth);
     }
     const int64_t bytes = registers_ ? sizes_.moved_bytes(inst, inst.result) : sizes_.bytes(inst.result);
     if (is_turned(inst)) {

@@ -52,7 +52,13 @@ int64_t BlockSizes::bytes(const std::vector<int64_t>& shape, int64_t bits) const
   return rows * rounded_up((shape.back() * bits + 7) / 8);
 }
 
-int64_t BlockSizes::bytes(BlockId id) const { return bytes(shape(id), bits(id)); }
+int64_t BlockSizes::bytes(BlockId id) const {
+  return is_spread(id) ? spread_bytes(id) : bytes(shape(id), bits(id));
+}
+
+int64_t BlockSizes::spread_bytes(BlockId id) const {
+  return shape(id).empty() ? 0 : elements_of(nest_, nest_.values[id].axes) * align_bytes_;
+}
 
 int64_t BlockSizes::moved_bytes(const BlockInst& access, BlockId id) const {
   int64_t elements = 1;
@@ -204,7 +210,7 @@ int64_t reduction_scratch_bytes(const BlockSizes& sizes, const BlockInst& reduct
   const BlockId from = reduction.operands[0];
   const std::vector<int64_t> shape = sizes.shape(from);
   if (shape.empty()) return 0;
-  if (!is_last_axis(sizes.nest(), sizes.nest().values[from].axes, reduction.axis))
+  if (sizes.is_spread(from) || !is_last_axis(sizes.nest(), sizes.nest().values[from].axes, reduction.axis))
     return sizes.word_bytes(from);
   int64_t rows = 1;
   for (size_t k = 0; k + 1 < shape.size(); ++k) rows *= shape[k];

@@ -1,6 +1,7 @@
 // Sizes of blocks, and the scratch memory of operators as it was read off compiled kernels.
 #pragma once
 
+#include <set>
 #include <utility>
 
 #include "tile/npu/memory.h"
@@ -9,14 +10,17 @@ namespace jumar::tile::npu {
 
 class BlockSizes {
  public:
-  // Rows of masks may be as wide apart as rows of anything else.
-  BlockSizes(const BlockNest& nest, int64_t align_bytes, bool pads_masks)
-      : nest_(nest), align_bytes_(align_bytes), pads_masks_(pads_masks) {}
+  // Rows of masks may be as wide apart as rows of anything else. Each element of `spread` takes a unit.
+  BlockSizes(const BlockNest& nest, int64_t align_bytes, bool pads_masks, std::set<BlockId> spread)
+      : nest_(nest), align_bytes_(align_bytes), pads_masks_(pads_masks), spread_(std::move(spread)) {}
 
   // 0 where a value is no block.
   int64_t bytes(BlockId id) const;
   // As if elements were 32 bits.
-  int64_t word_bytes(BlockId id) const { return word_bytes(shape(id)); }
+  int64_t word_bytes(BlockId id) const { return is_spread(id) ? spread_bytes(id) : word_bytes(shape(id)); }
+  bool is_spread(BlockId id) const { return spread_.contains(id); }
+  // As if each element had a unit of alignment.
+  int64_t spread_bytes(BlockId id) const;
   // Of an access whose dimensions have another order in global memory: the blocks that the value goes
   // through, from the first (as a load finds it, or as the value is that is stored) to the last. The
   // toolchain exchanges two axes at a time. Where that moves the densest axis both are padded, before and
@@ -40,6 +44,7 @@ class BlockSizes {
   const BlockNest& nest_;
   int64_t align_bytes_;
   bool pads_masks_;
+  std::set<BlockId> spread_;
 };
 
 // What the toolchain pads two axes to that are exchanged, the second of which is the densest: to units of

@@ -57,6 +57,37 @@ TEST(CheckKernels, OverflowTellsNeedAndLimit) {
   EXPECT_TRUE(check.compiled.dropped_code_motion);
 }
 
+// An adapter that is killed by this signal in its first runs.
+Toolchain with_crashing_adapter(const ScratchDirectory& scratch, int crashes, const char* signal) {
+  const std::string script = fmt::format(R"(#!/bin/sh
+if [ $(cat {0}/runs 2>/dev/null | wc -c) -lt {1} ]; then
+  printf x >> {0}/runs
+  kill -{2} $$
+fi
+echo 'module {{}}'
+)",
+                                         scratch.path(), crashes, signal);
+  EXPECT_TRUE(scratch.write("adapter", script).ok());
+  const std::string path = scratch.path() + "/adapter";
+  EXPECT_EQ(::chmod(path.c_str(), 0755), 0);
+  Toolchain tools;
+  tools.set(ToolKind::kAdapter, {path, "given", "", script.size()});
+  return tools;
+}
+
+TEST(CheckKernels, CrashesByChanceAreTriedAgain) {
+  const auto adapted = [](int crashes, const char* signal) {
+    const ScratchDirectory scratch = std::move(ScratchDirectory::create("/tmp").value());
+    return adapt("module {}", with_crashing_adapter(scratch, crashes, signal), a2_flavor(), {}).value();
+  };
+  EXPECT_FALSE(adapted(2, "SEGV").failure);
+  const AdaptReport always = adapted(3, "SEGV");
+  ASSERT_TRUE(always.failure);
+  EXPECT_EQ(always.failure->ending, "killed by SIGSEGV");
+  // What was killed for its memory is not.
+  EXPECT_TRUE(adapted(1, "KILL").failure);
+}
+
 // A linker of CANN's name: what it does is in `script`.
 Toolchain with_linker(Toolchain tools, const ScratchDirectory& scratch, const std::string& script) {
   EXPECT_TRUE(scratch.write("hivmc", script).ok());
