@@ -112,12 +112,14 @@ class Launch:
 
     def tensors(self):
         torch.manual_seed(1)
+        # Any integer may be the number of a row of any table.
+        rows = min([60] + [shape[0] for dtype, shape in self.pointers if dtype.is_floating_point and len(shape) > 1])
         made = []
         for dtype, shape in self.pointers:
             if dtype.is_floating_point:
                 made.append((2 * torch.randn(shape)).to(dtype))
             else:
-                made.append(torch.randint(0, 2 if dtype == torch.bool else 60, shape).to(dtype))
+                made.append(torch.randint(0, 2 if dtype == torch.bool else rows, shape).to(dtype))
         return made
 
 

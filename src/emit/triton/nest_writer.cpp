@@ -257,7 +257,11 @@ std::vector<std::string> NestWriter::operands(const BlockInst& inst) {
   }
   for (size_t k = 0; k < count; ++k) {
     if (!out[k].empty()) continue;
-    const bool is_literal = is_shaped && (is_typed || k > 0) && !(inst.op == BlockOp::kSelect && k == 0);
+    // Triton takes no number on the left of these.
+    const bool is_bitwise =
+        inst.op == BlockOp::kAndI || inst.op == BlockOp::kOrI || inst.op == BlockOp::kXorI;
+    const bool needs_tensor = (inst.op == BlockOp::kSelect || is_bitwise) && k == 0;
+    const bool is_literal = is_shaped && (is_typed || k > 0) && !needs_tensor;
     out[k] = is_literal ? *literal(inst.operands[k]) : full(inst.operands[k]);
     is_shaped = true;
     is_typed = true;
