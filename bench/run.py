@@ -75,14 +75,19 @@ def inductor_counts(codes: list[str]) -> tuple[int, int]:
     return kernels, calls
 
 
+def called_operators(reports: list[dict]) -> dict[str, str]:
+    """Operators that are called instead of compiled, with the reason."""
+    return {call["op"]: call.get("reason", "") for report in reports for call in report.get("calls", [])}
+
+
 def child_first_call(model: str, backend: str, threads: int) -> dict:
     import resource
 
     import torch
-    from models import MODELS
+    from zoo import ALL
 
     torch.set_num_threads(threads)
-    module, inputs = MODELS[model]()
+    module, inputs = ALL[model]()
     seconds: dict = {}
     codes: list[str] = []
     with torch.no_grad():
@@ -117,15 +122,16 @@ def child_first_call(model: str, backend: str, threads: int) -> dict:
                 stages[name] = stages.get(name, 0.0) + ms
             kernels += len(report.get("kernels", []))
             calls += sum(call.get("count", 1) for call in report.get("calls", []))
-        out.update(stages_ms=stages, kernels=kernels, calls=calls)
+        out.update(stages_ms=stages, kernels=kernels, calls=calls, graphs=len(seconds["reports"]),
+                   called=called_operators(seconds["reports"]))
     return out
 
 
 def child_steady(model: str, rounds: int, thread_counts: list[int]) -> dict:
     import torch
-    from models import MODELS
+    from zoo import ALL
 
-    module, inputs = MODELS[model]()
+    module, inputs = ALL[model]()
     out = {}
     with torch.no_grad():
         for threads in thread_counts:
