@@ -89,16 +89,29 @@ def _has_invented_size(node: fx.Node) -> bool:
     if not isinstance(value, torch.Tensor) or value.dim() == 0:
         return False
     if node.target is torch.ops.aten.unique_consecutive.default:
-        along = (node.args + (None,) * 4)[3]
+        _, with_inverse, with_counts, along = (node.args + (None,) * 3)[:4]
+        # Along a dimension, results that are not asked for are empty, but not in the metadata.
+        if along is not None and not (with_inverse and with_counts):
+            return True
         if value.dim() != (1 if along is None else node.args[0].meta["val"].dim()):
             return True
     return all(isinstance(n, int) for n in value.shape)
+
+
+def _bincount_type(node: fx.Node) -> torch.dtype:
+    """Numbers of elements, or sums of weights; the metadata has the operand's type."""
+    weights = node.args[1] if len(node.args) > 1 else node.kwargs.get("weights")
+    if weights is None:
+        return torch.int64
+    return torch.float32 if weights.meta["val"].dtype == torch.float32 else torch.float64
 
 
 def wrong_fake_results(node: fx.Node) -> bool:
     """Whether results have another element type, or another shape, than the node's metadata says."""
     if _has_invented_size(node):
         return True
+    if node.target is torch.ops.aten.bincount.default:
+        return node.meta["val"].dtype != _bincount_type(node)
     return node.target in _COUNTING and any(value.dtype != torch.int64 for value in node.meta["val"][1:])
 
 
