@@ -340,6 +340,10 @@ class StageMerge {
       if (it == inner.end() || !sym::proves_eq(cx_, it->extent, axis.extent, facts_)) return false;
       auto [entry, fresh] = joined.emplace(value, axis.symbol);
       if (!fresh && entry->second != axis.symbol) return false;
+      // Another load may read the same axis at another point: x[i] beside x[j].
+      const bool is_taken = std::ranges::any_of(
+          joined, [&](const auto& known) { return known.first != value && known.second == axis.symbol; });
+      if (is_taken) return false;
     }
     return true;
   }
