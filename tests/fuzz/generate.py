@@ -160,6 +160,8 @@ class _Maker:
                 return self._number()
             if word == "o":
                 return self._position("order")
+            if word == "same":
+                return first[0]
             if word == "v" or word in kinds or word in same_kind:
                 wanted = self._is_no_position if word == "v" else kinds[same_kind.get(word, word)]
                 name = self._like(first[0] if first else None, wanted)

@@ -1,9 +1,12 @@
 """What lines of random programs look like: templates of Python, by how exact their results are.
 
-MOVE never rounds. PICK does not either, but which of two zeros it gives is nowhere said. ARITH is rounded once, as IEEE says: exact where eager rounds the same values. APPROX has an error
-bound only (a square root as well, which MKL does not round), or shows the bits of a NaN. Placeholders (generate.py fills them in):
+MOVE never rounds. PICK does not either, but which of two zeros it gives is nowhere said. ARITH is rounded once, as IEEE
+says: exact where eager rounds the same values. APPROX has an error bound only (a square root as well, which MKL does not
+round), or shows bits. Of logaddexp PyTorch's metadata has other strides than its results, which contiguous() hides.
+Placeholders (generate.py fills them in):
 
-    {a} a tensor, {b} {c} others or numbers, {f} {g} {h} float tensors, {i} {j} integer tensors, {m} bools
+    {a} a tensor, {same} the line's first tensor once more, {b} {c} others or numbers, {f} {g} {h} float tensors,
+    {i} {j} integer tensors, {m} bools
     {x} an index tensor, {o} a permutation, {v} a tensor that is written to
     {d} a dimension of the line's first tensor, {ds} some, {p} all in a random order
     {s} a number, {k} a small integer, {n} a small positive one, {keep} a bool, {D} an element type, {S} a size
@@ -34,10 +37,13 @@ POINTWISE = {
         torch.div({i}, {j}, rounding_mode='trunc') ; torch.div({i}, {k}, rounding_mode='floor') ; {i} % {k}
         torch.remainder({i}, {k}) ; torch.fmod({i}, {k}) ; torch.pow({i}, {n}) ; torch.square({i}) ; {k} - {i}
         torch.add({i}, {j}, alpha={k}) ; torch.sub({i}, {j}, alpha={k}) ; torch.gcd({i}, {j}) ; {i}.to({D}) + {j}
-        torch.addcmul({i}, {i}, {j}, value={k})""",
+        torch.addcmul({i}, {i}, {j}, value={k})
+        {a}.unsqueeze(-1) == {same}.unsqueeze(-2) ; {a}.unsqueeze(-1) < {same}.unsqueeze(-2) ; {i} - {same}.flip({d})
+        {i}.unsqueeze(-1) - {same}.unsqueeze(-2) ; torch.where({a} < {same}.flip({d}), {a}, {s})""",
     ARITH: """
         {f} + {b} ; {f} - {b} ; {f} * {b} ; {f} / {b} ; {s} - {f} ; {s} / {f} ; {f} * {s} ; {f} + {s} ; {a} + {b} ; {a} * {b}
         {f} + {b} ; {f} - {b} ; {f} * {b} ; {f} / {b} ; {s} - {f} ; {f} * {s} ; {f} + {s} ; {a} - {b} ; {a} * {b}
+        {f}.unsqueeze(-1) * {same}.unsqueeze(-2) ; {f} + {same}.roll({k}, {d}) ; {f} - {same}.flip({d})
         {a} / {b} ; {f} / {s} ; torch.reciprocal({f}) ; torch.square({f}) ; {f} ** 2
         torch.frac({f}) ; F.leaky_relu({f}, 0.1) ; {i} / {j} ; {i} / {k} ; {f} ** -1 ; {f} ** 3""",
     APPROX: """
@@ -50,7 +56,7 @@ POINTWISE = {
         F.mish({f}) ; F.softplus({f}) ; F.softplus({f}, 2.0, 3.0) ; F.elu({f}, 0.7) ; F.celu({f}, 0.7) ; F.selu({f})
         torch.logit({f}, 0.01) ; F.logsigmoid({f}) ; torch.rsqrt({f}) ; F.hardswish({f}) ; F.hardsigmoid({f})
         torch.exp({i}) ; torch.sin({i}) ; torch.tanh({i}) ; torch.sigmoid({i}) ; torch.deg2rad({f}) ; F.softshrink({f}, 0.3)
-        torch.atan2({f}, {b}) ; torch.hypot({f}, {g}) ; torch.logaddexp({f}, {g}) ; torch.xlogy({f}, {b})
+        torch.atan2({f}, {b}) ; torch.hypot({f}, {g}) ; torch.logaddexp({f}, {g}).contiguous() ; torch.xlogy({f}, {b})
         torch.pow({f}, {b}) ; torch.pow({s}, {f}) ; torch.pow({f}, {s}) ; torch.remainder({f}, {b}) ; torch.fmod({f}, {b})
         {f} // {b} ; torch.div({f}, {b}, rounding_mode='trunc') ; torch.div({f}, {b}, rounding_mode='floor') ; {f} % {s}
         torch.lerp({f}, {g}, 0.3) ; torch.lerp({f}, {g}, {h}) ; torch.addcmul({f}, {g}, {h}, value={s})
@@ -98,7 +104,7 @@ VIEWS = {
          ; {a}.unflatten({d}, (-1, {n})) ; {a}.reshape({b}.shape)
         {a}.as_strided((2, 2), (1, 2)) ; {a}.reshape(*reversed({a}.shape)) ; {a}[None, :, None] ; {a}.t()""",
     APPROX: """
-        {f}.view(torch.int32).clone() ; {f}.view(torch.int16).clone()""",
+        torch.nan_to_num({f}).view(torch.int32).clone() ; torch.nan_to_num({f}).view(torch.int16).clone()""",
 }
 
 MOVES = {
