@@ -75,19 +75,14 @@ def inductor_counts(codes: list[str]) -> tuple[int, int]:
     return kernels, calls
 
 
-def called_operators(reports: list[dict]) -> dict[str, str]:
-    """Operators that are called instead of compiled, with the reason."""
-    return {call["op"]: call.get("reason", "") for report in reports for call in report.get("calls", [])}
-
-
 def child_first_call(model: str, backend: str, threads: int) -> dict:
     import resource
 
     import torch
-    from zoo import ALL
+    from models import MODELS
 
     torch.set_num_threads(threads)
-    module, inputs = ALL[model]()
+    module, inputs = MODELS[model]()
     seconds: dict = {}
     codes: list[str] = []
     with torch.no_grad():
@@ -122,16 +117,15 @@ def child_first_call(model: str, backend: str, threads: int) -> dict:
                 stages[name] = stages.get(name, 0.0) + ms
             kernels += len(report.get("kernels", []))
             calls += sum(call.get("count", 1) for call in report.get("calls", []))
-        out.update(stages_ms=stages, kernels=kernels, calls=calls, graphs=len(seconds["reports"]),
-                   called=called_operators(seconds["reports"]))
+        out.update(stages_ms=stages, kernels=kernels, calls=calls)
     return out
 
 
 def child_steady(model: str, rounds: int, thread_counts: list[int]) -> dict:
     import torch
-    from zoo import ALL
+    from models import MODELS
 
-    module, inputs = ALL[model]()
+    module, inputs = MODELS[model]()
     out = {}
     with torch.no_grad():
         for threads in thread_counts:

@@ -25,7 +25,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from run import BACKENDS, called_operators, compile_with, cpu_name, inductor_counts, note, publish, run_child
+from run import BACKENDS, compile_with, cpu_name, inductor_counts, note, publish, run_child
 
 ADAMS = ("foreach", "fused", "inductor", "jumar")
 
@@ -38,9 +38,9 @@ class Training:
 
     def __init__(self, model: str, backend: str, seconds: dict):
         import torch
-        from zoo import ALL
+        from models import MODELS
 
-        self.module, self.inputs = ALL[model]()
+        self.module, self.inputs = MODELS[model]()
         self.module.train()
         state = copy.deepcopy(self.module.state_dict())
         generator = torch.Generator().manual_seed(2)
@@ -77,7 +77,6 @@ def jumar_counts(reports: list[dict]) -> dict:
         "kernels": [len(report.get("kernels", [])) for report in reports],
         "calls": [sum(call.get("count", 1) for call in report.get("calls", [])) for report in reports],
         "eager_graphs": sum("eager" in report for report in reports),
-        "called": called_operators(reports),
     }
 
 

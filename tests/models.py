@@ -73,11 +73,11 @@ def llama() -> Model:
     return _FirstOutput(LlamaForCausalLM(config)).eval(), (_tokens(2, 128),)
 
 
-def timm_model(name: str, size: int, **options: int) -> Model:
+def _timm(name: str, size: int) -> Model:
     import timm
 
     torch.manual_seed(0)
-    model = timm.create_model(name, pretrained=False, **options).eval()
+    model = timm.create_model(name, pretrained=False).eval()
     for parameter in model.parameters():
         if parameter.ndim >= 2 and not parameter.any():  # a head that starts at zero would make every output zero
             nn.init.normal_(parameter, std=0.02)
@@ -85,27 +85,27 @@ def timm_model(name: str, size: int, **options: int) -> Model:
 
 
 def resnet18() -> Model:
-    return timm_model("resnet18", 224)
+    return _timm("resnet18", 224)
 
 
 def vit_tiny() -> Model:
-    return timm_model("vit_tiny_patch16_224", 224)
+    return _timm("vit_tiny_patch16_224", 224)
 
 
 def convnext_atto() -> Model:
-    return timm_model("convnext_atto", 224)
+    return _timm("convnext_atto", 224)
 
 
 def mobilenetv3_small() -> Model:
-    return timm_model("mobilenetv3_small_100", 224)
+    return _timm("mobilenetv3_small_100", 224)
 
 
 def swin_tiny() -> Model:
-    return timm_model("swin_tiny_patch4_window7_224", 224)
+    return _timm("swin_tiny_patch4_window7_224", 224)
 
 
 def mixer_s32() -> Model:
-    return timm_model("mixer_s32_224", 224)
+    return _timm("mixer_s32_224", 224)
 
 
 MODELS: dict[str, Callable[[], Model]] = {
