@@ -22,7 +22,7 @@ import torch
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "tests"))
 
-from models import MODELS, _FirstOutput  # noqa: E402
+from models import MODELS, FirstOutput  # noqa: E402
 
 
 def pointwise():
@@ -34,7 +34,7 @@ def small_bert():
 
     torch.manual_seed(0)
     sizes = dict(hidden_size=32, num_hidden_layers=4, num_attention_heads=2, intermediate_size=64)
-    model = _FirstOutput(BertModel(BertConfig(vocab_size=100, **sizes))).eval()
+    model = FirstOutput(BertModel(BertConfig(vocab_size=100, **sizes))).eval()
     return model, (torch.randint(0, 100, (1, 2)),)
 
 

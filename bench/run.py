@@ -62,6 +62,41 @@ def compile_with(backend: str, module, seconds: dict):
     )
 
 
+def tensors_of(result) -> list:
+    """The tensors that a model returned."""
+    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+def relative_error(found, expected) -> float:
+    """The largest error of a result, relative to its own largest element."""
+    errors = [0.0]
+    for got, wanted in zip(tensors_of(found), tensors_of(expected), strict=True):
+        if got.shape != wanted.shape or got.dtype != wanted.dtype or got.stride() != wanted.stride():
+            raise RuntimeError(f"a result is {got.dtype}{tuple(got.shape)}{got.stride()}, eager's is "
+                               f"{wanted.dtype}{tuple(wanted.shape)}{wanted.stride()}")
+        if wanted.numel() > 0:
+            scale = max(wanted.abs().max().item(), 1e-30)
+            errors.append((got.double() - wanted.double()).abs().max().item() / scale)
+    return math.inf if any(math.isnan(e) for e in errors) else max(errors)
+
+
+def called_operators(reports: list[dict]) -> dict[str, int]:
+    """Operators that jumar's programs call, those that Python calls among them, and how often a run calls them."""
+    called: dict[str, int] = {}
+    for report in reports:
+        for row in [*report.get("calls", []), *report.get("python_calls", [])]:
+            name = row.get("op") or row.get("name", "?")
+            called[name] = called.get(name, 0) + row.get("count", 1)
+    return called
+
+
+def graph_breaks() -> int:
+    """How often Dynamo has ended a graph early so far."""
+    from torch._dynamo.utils import counters
+
+    return sum(counters["graph_break"].values())
+
+
 def inductor_counts(codes: list[str]) -> tuple[int, int]:
     """Calls of generated functions and of operators in the bodies of inductor's wrappers."""
     kernels = calls = 0
@@ -79,16 +114,18 @@ def child_first_call(model: str, backend: str, threads: int) -> dict:
     import resource
 
     import torch
-    from models import MODELS
+    from zoo import ALL_MODELS
 
     torch.set_num_threads(threads)
-    module, inputs = MODELS[model]()
+    module, inputs = ALL_MODELS[model]()
     seconds: dict = {}
     codes: list[str] = []
     with torch.no_grad():
+        torch.manual_seed(5)
         expected = module(*inputs)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         compiled = compile_with(backend, module, seconds)
+        torch.manual_seed(5)
         start = time.perf_counter()
         if backend == "inductor":
             from torch._inductor.utils import run_and_get_code
@@ -97,11 +134,14 @@ def child_first_call(model: str, backend: str, threads: int) -> dict:
         else:
             got = compiled(*inputs)
         first = time.perf_counter() - start
-        for _ in range(3):
-            compiled(*inputs)
+        error = relative_error(got, expected)
+        for _ in range(3):  # later calls find used buffers
+            torch.manual_seed(5)
+            error = max(error, relative_error(compiled(*inputs), expected))
     out = {
         "first_call_s": first,
-        "error": ((got - expected).abs().max() / expected.abs().max()).item(),
+        "error": error,
+        "graph_breaks": graph_breaks(),
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "peak_children_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024,
         "base_mb": before / 1024,
@@ -117,15 +157,16 @@ def child_first_call(model: str, backend: str, threads: int) -> dict:
                 stages[name] = stages.get(name, 0.0) + ms
             kernels += len(report.get("kernels", []))
             calls += sum(call.get("count", 1) for call in report.get("calls", []))
-        out.update(stages_ms=stages, kernels=kernels, calls=calls)
+        out.update(stages_ms=stages, kernels=kernels, calls=calls, called=called_operators(seconds["reports"]),
+                   eager_graphs=sum("eager" in report for report in seconds["reports"]))
     return out
 
 
 def child_steady(model: str, rounds: int, thread_counts: list[int]) -> dict:
     import torch
-    from models import MODELS
+    from zoo import ALL_MODELS
 
-    module, inputs = MODELS[model]()
+    module, inputs = ALL_MODELS[model]()
     out = {}
     with torch.no_grad():
         for threads in thread_counts:
@@ -190,10 +231,17 @@ def child_trivial() -> dict:
 # ---- in the parent
 
 
-def run_child(arguments: list[str], cache: str, script: str = __file__) -> dict:
+def run_child(arguments: list[str], cache: str, script: str = __file__, limit_s: float | None = None) -> dict:
+    """What a child process of `script` printed, or how it failed."""
     env = dict(os.environ, TORCHINDUCTOR_CACHE_DIR=f"{cache}/inductor", TRITON_CACHE_DIR=f"{cache}/triton",
                JUMAR_CACHE_DIR=f"{cache}/jumar", TORCHINDUCTOR_COMPILE_THREADS="2")
-    done = subprocess.run([sys.executable, script, "--child", *arguments], env=env, capture_output=True, text=True)
+    command = [sys.executable, script, "--child", *arguments]
+    try:
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        return {"failed": f"more than {limit_s:g} s"}
+    if done.returncode < 0:
+        return {"failed": f"crash: signal {-done.returncode}"}
     if done.returncode != 0:
         return {"failed": (done.stderr.strip().splitlines() or ["?"])[-1]}
     return json.loads(done.stdout.strip().splitlines()[-1])

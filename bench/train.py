@@ -25,7 +25,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from run import BACKENDS, compile_with, cpu_name, inductor_counts, note, publish, run_child
+from run import BACKENDS, called_operators, compile_with, cpu_name, graph_breaks, inductor_counts, note, publish
+from run import relative_error, run_child, tensors_of
 
 ADAMS = ("foreach", "fused", "inductor", "jumar")
 
@@ -34,23 +35,26 @@ ADAMS = ("foreach", "fused", "inductor", "jumar")
 
 
 class Training:
-    """A model of its own with a loss that all its outputs take part in."""
+    """A model of its own with a loss that all its outputs take part in that have a gradient."""
 
     def __init__(self, model: str, backend: str, seconds: dict):
         import torch
-        from models import MODELS
+        from zoo import ALL_MODELS
 
-        self.module, self.inputs = MODELS[model]()
+        self.module, self.inputs = ALL_MODELS[model]()
         self.module.train()
         state = copy.deepcopy(self.module.state_dict())
         generator = torch.Generator().manual_seed(2)
-        self.weights = torch.randn(self.module(*self.inputs).shape, generator=generator)
+        results = tensors_of(self.module(*self.inputs))
+        self.weights = [torch.randn(t.shape, generator=generator) if t.requires_grad else None for t in results]
         self.module.load_state_dict(state)  # buffers that the run has changed
         self.function = compile_with(backend, self.module, seconds)
         self.optimizer = torch.optim.SGD(self.module.parameters(), lr=1e-6)
 
     def loss(self):
-        return (self.function(*self.inputs) * self.weights).sum()
+        self.results = tensors_of(self.function(*self.inputs))
+        pairs = zip(self.results, self.weights, strict=True)
+        return sum((result * weights).sum() for result, weights in pairs if weights is not None)
 
     def run(self) -> None:
         self.loss().backward()
@@ -62,14 +66,22 @@ class Training:
     def gradients(self) -> dict:
         return {k: p.grad.clone() for k, p in self.module.named_parameters() if p.grad is not None}
 
+    def values(self) -> list:
+        """What a run returns and leaves behind besides gradients."""
+        buffers = [b for b in self.module.buffers() if b.is_floating_point()]
+        return [t.detach() for t in (*self.results, *buffers)]
+
 
 def gradient_error(found: dict, expected: dict) -> float:
     """The largest error of a gradient relative to its own largest element; of one that cancels to nearly nothing, to a
     hundredth of the largest of all."""
+    if found.keys() != expected.keys():
+        raise RuntimeError(f"gradients of {sorted(found.keys() ^ expected.keys())} are missing or too many")
     largest = max(g.abs().max().item() for g in expected.values())
-    return max(
-        (found[k] - g).abs().max().item() / max(g.abs().max().item(), largest / 100) for k, g in expected.items()
-    )
+    errors = [
+        (found[k] - g).abs().max().item() / max(g.abs().max().item(), largest / 100, 1e-30) for k, g in expected.items()
+    ]
+    return math.inf if any(math.isnan(e) for e in errors) else max(errors)
 
 
 def jumar_counts(reports: list[dict]) -> dict:
@@ -77,6 +89,7 @@ def jumar_counts(reports: list[dict]) -> dict:
         "kernels": [len(report.get("kernels", [])) for report in reports],
         "calls": [sum(call.get("count", 1) for call in report.get("calls", [])) for report in reports],
         "eager_graphs": sum("eager" in report for report in reports),
+        "called": called_operators(reports),
     }
 
 
@@ -100,6 +113,8 @@ def child_first_call(model: str, backend: str, threads: int) -> dict:
         training.run()
     out = {"first_call_s": time.perf_counter() - start}
     out["error"] = gradient_error(training.gradients(), eager.gradients())
+    out["value_error"] = relative_error(training.values(), eager.values())
+    out["graph_breaks"] = graph_breaks()
     if backend == "inductor":
         counts = [inductor_counts([code]) for code in codes]
         out.update(kernels=[k for k, _ in counts], calls=[c for _, c in counts])

@@ -12,10 +12,10 @@ import torch
 from torch import nn
 
 Model = tuple[nn.Module, tuple[torch.Tensor, ...]]
-_VOCABULARY = 1000
+VOCABULARY = 1000
 
 
-class _FirstOutput(nn.Module):
+class FirstOutput(nn.Module):
     """A transformers model as a function from token numbers to one tensor."""
 
     def __init__(self, model: nn.Module):
@@ -26,12 +26,12 @@ class _FirstOutput(nn.Module):
         return self.model(input_ids=tokens, use_cache=False, return_dict=False)[0]
 
 
-def _tokens(batch: int, length: int) -> torch.Tensor:
+def tokens_of(batch: int, length: int) -> torch.Tensor:
     generator = torch.Generator().manual_seed(1)
-    return torch.randint(0, _VOCABULARY, (batch, length), generator=generator)
+    return torch.randint(0, VOCABULARY, (batch, length), generator=generator)
 
 
-def _image(batch: int, size: int) -> torch.Tensor:
+def image_of(batch: int, size: int) -> torch.Tensor:
     return torch.randn(batch, 3, size, size, generator=torch.Generator().manual_seed(1))
 
 
@@ -40,21 +40,21 @@ def bert() -> Model:
 
     torch.manual_seed(0)
     config = BertConfig(
-        vocab_size=_VOCABULARY,
+        vocab_size=VOCABULARY,
         hidden_size=256,
         num_hidden_layers=4,
         num_attention_heads=4,
         intermediate_size=1024,
     )
-    return _FirstOutput(BertModel(config)).eval(), (_tokens(2, 128),)
+    return FirstOutput(BertModel(config)).eval(), (tokens_of(2, 128),)
 
 
 def gpt2() -> Model:
     from transformers import GPT2Config, GPT2LMHeadModel
 
     torch.manual_seed(0)
-    config = GPT2Config(vocab_size=_VOCABULARY, n_positions=256, n_embd=256, n_layer=4, n_head=4)
-    return _FirstOutput(GPT2LMHeadModel(config)).eval(), (_tokens(2, 128),)
+    config = GPT2Config(vocab_size=VOCABULARY, n_positions=256, n_embd=256, n_layer=4, n_head=4)
+    return FirstOutput(GPT2LMHeadModel(config)).eval(), (tokens_of(2, 128),)
 
 
 def llama() -> Model:
@@ -62,7 +62,7 @@ def llama() -> Model:
 
     torch.manual_seed(0)
     config = LlamaConfig(
-        vocab_size=_VOCABULARY,
+        vocab_size=VOCABULARY,
         hidden_size=256,
         intermediate_size=688,
         num_hidden_layers=2,
@@ -70,42 +70,42 @@ def llama() -> Model:
         num_key_value_heads=2,
         max_position_embeddings=512,
     )
-    return _FirstOutput(LlamaForCausalLM(config)).eval(), (_tokens(2, 128),)
+    return FirstOutput(LlamaForCausalLM(config)).eval(), (tokens_of(2, 128),)
 
 
-def _timm(name: str, size: int) -> Model:
+def timm_model(name: str, size: int, **options) -> Model:
     import timm
 
     torch.manual_seed(0)
-    model = timm.create_model(name, pretrained=False).eval()
+    model = timm.create_model(name, pretrained=False, **options).eval()
     for parameter in model.parameters():
         if parameter.ndim >= 2 and not parameter.any():  # a head that starts at zero would make every output zero
             nn.init.normal_(parameter, std=0.02)
-    return model, (_image(2, size),)
+    return model, (image_of(2, size),)
 
 
 def resnet18() -> Model:
-    return _timm("resnet18", 224)
+    return timm_model("resnet18", 224)
 
 
 def vit_tiny() -> Model:
-    return _timm("vit_tiny_patch16_224", 224)
+    return timm_model("vit_tiny_patch16_224", 224)
 
 
 def convnext_atto() -> Model:
-    return _timm("convnext_atto", 224)
+    return timm_model("convnext_atto", 224)
 
 
 def mobilenetv3_small() -> Model:
-    return _timm("mobilenetv3_small_100", 224)
+    return timm_model("mobilenetv3_small_100", 224)
 
 
 def swin_tiny() -> Model:
-    return _timm("swin_tiny_patch4_window7_224", 224)
+    return timm_model("swin_tiny_patch4_window7_224", 224)
 
 
 def mixer_s32() -> Model:
-    return _timm("mixer_s32_224", 224)
+    return timm_model("mixer_s32_224", 224)
 
 
 MODELS: dict[str, Callable[[], Model]] = {
