@@ -17,7 +17,7 @@ import run  # noqa: E402
 import train  # noqa: E402
 
 MEASUREMENTS = {"inference": run.child_first_call, "training": train.child_first_call}
-PRODUCTS = ("mm", "convolution", "dropout", "bernoulli", "new_empty", "scaled_dot_product")
+PRODUCTS = ("mm", "convolution", "dropout", "bernoulli", "new_empty", "scaled_dot_product", "mkldnn_rnn_layer")
 
 
 @pytest.fixture(autouse=True)
