@@ -1,5 +1,6 @@
 #include "driver/canonical.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "support/lexer.h"
@@ -137,6 +138,7 @@ std::string canonical_kernel(const loop::Program& program, const loop::Kernel& k
   for (const loop::SymbolInfo& info : program.symbols) declared[info.symbol.symbol_name()] = &info;
   Renaming buffers;
   Renaming symbols;
+  std::vector<std::pair<sym::Expr, size_t>> by_name;  // symbols and their numbers
   std::string body;
   std::string ranges;
   Token previous;
@@ -159,6 +161,7 @@ std::string canonical_kernel(const loop::Program& program, const loop::Kernel& k
       body += name;
       const sym::Range range = symbol->second->range;
       if (symbols.size() > known) {
+        by_name.emplace_back(symbol->second->symbol, known);
         ranges += fmt::format("{} in [{}, {}]\n", name, bound_text(range.lo), bound_text(range.hi));
       }
     } else {
@@ -166,7 +169,11 @@ std::string canonical_kernel(const loop::Program& program, const loop::Kernel& k
     }
     previous = token;
   }
-  return fmt::format("{}{}{}\n", program.strict ? "strict\n" : "", ranges, body);
+  // The symbols of an expression are arguments in the order of their names.
+  std::ranges::sort(by_name, [](const auto& a, const auto& b) { return sym::compare(a.first, b.first) < 0; });
+  std::string order;
+  for (const auto& [symbol, number] : by_name) order += fmt::format(" {}", number);
+  return fmt::format("{}{}order{}\n{}\n", program.strict ? "strict\n" : "", ranges, order, body);
 }
 
 }  // namespace jumar::driver

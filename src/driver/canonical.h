@@ -28,7 +28,7 @@ struct CanonicalGraph {
 CanonicalGraph canonical_graph(std::string_view text);
 
 // A kernel with everything that its code depends on: buffers by order, symbols by order with their ranges,
-// and whether the program is strict.
+// how the symbols' names are ordered, and whether the program is strict.
 std::string canonical_kernel(const loop::Program& program, const loop::Kernel& kernel);
 
 }  // namespace jumar::driver

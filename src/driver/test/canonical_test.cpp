@@ -103,6 +103,15 @@ TEST(CanonicalKernel, IsTheSameForOtherNames) {
   EXPECT_EQ(kernel_key(replaced(kLoop, "@k", "@other")), expected);
 }
 
+// Code takes the symbols of one expression in the order of their names: here (a, b) and (b, a).
+TEST(CanonicalKernel, DependsOnTheOrderOfNames) {
+  const std::string text = replaced(replaced(kLoop, "s7 in [2, 64]", "s7 in [2, 64], s8 in [2, 64]"),
+                                    "(i0 in s7)", "(i0 in s7*(s8*s8))");
+  const std::string swapped = replaced(replaced(replaced(text, "s7", "s5"), "s8", "s4"), "s5", "s6");
+  EXPECT_EQ(kernel_key(replaced(text, "s8", "s9")), kernel_key(text));
+  EXPECT_NE(kernel_key(swapped), kernel_key(text));
+}
+
 TEST(CanonicalKernel, DependsOnRangesStrictnessAndBodies) {
   const std::string expected = kernel_key(kLoop);
   EXPECT_NE(kernel_key(replaced(kLoop, "[2, 64]", "[2, 65]")), expected);
