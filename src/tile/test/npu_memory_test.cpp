@@ -217,6 +217,26 @@ TEST(NpuMemory, BroadcastsAlongTwoAxesAreBlocks) {
   EXPECT_EQ(need_of(kAddedRow, {1, 1, 7, 96}).unshared_bytes, 2 * kBlock / 8 + kRow);
 }
 
+// exp of every second element and a sum with others, or stored to every third.
+std::string stepped(const std::string& loaded, const std::string& stored) {
+  return "loop @main {\n  %x: f32[64, 4000] = input 0\n  %z: f32[64, 1000] = input 1\n  %y: f32[64, 3000] = "
+         "output\n  kernel @stepped {\n    nest (i0 in 64, i1 in 1000) {\n      stage {\n        %0: f32 = "
+         "load %x[" +
+         loaded +
+         "]\n        %1: f32 = load %z[1000*i0 + i1]\n        %2: f32 = add %0, %1\n        %3: f32 = exp " +
+         "%2\n        store %y[" + stored + "], %3\n      }\n    }\n  }\n  return %y\n}\n";
+}
+
+// 4 by 336: bishengir-compile took 107520 bytes for the first.
+TEST(NpuMemory, ElementsThatLieApartTakeAUnitEach) {
+  constexpr int64_t kBlock = 4 * 336 * 4;
+  constexpr int64_t kSpread = 4 * 336 * 32;
+  EXPECT_EQ(need_of(stepped("4000*i0 + 2*i1", "3000*i0 + i1"), {4, 336}).bytes, 2 * kSpread + 4 * kBlock);
+  EXPECT_EQ(2 * kSpread + 4 * kBlock, 107520);
+  // What is stored in steps is computed so.
+  EXPECT_EQ(need_of(stepped("4000*i0 + i1", "3000*i0 + 3*i1"), {4, 336}).bytes, 4 * kSpread);
+}
+
 // A norm over rows that lie turned in memory, four operands and two results: 14 tasks of 8 rows.
 const char* const kTurnedNorm = R"(loop @main {
   %a: f32[2, 512, 49] = input 0
