@@ -90,6 +90,16 @@ def called_operators(reports: list[dict]) -> dict[str, int]:
     return called
 
 
+def jumar_counts(reports: list[dict]) -> dict:
+    """Kernels and calls of each graph, and what all call."""
+    return {
+        "kernels": [len(report.get("kernels", [])) for report in reports],
+        "calls": [sum(call.get("count", 1) for call in report.get("calls", [])) for report in reports],
+        "eager_graphs": sum("eager" in report for report in reports),
+        "called": called_operators(reports),
+    }
+
+
 def graph_breaks() -> int:
     """How often Dynamo has ended a graph early so far."""
     from torch._dynamo.utils import counters
@@ -151,14 +161,11 @@ def child_first_call(model: str, backend: str, threads: int) -> dict:
     if backend == "jumar":
         out["inner_s"] = seconds.get("inner", 0.0)
         stages: dict = {}
-        kernels = calls = 0
         for report in seconds["reports"]:
             for name, ms in report.get("stages", {}).items():
                 stages[name] = stages.get(name, 0.0) + ms
-            kernels += len(report.get("kernels", []))
-            calls += sum(call.get("count", 1) for call in report.get("calls", []))
-        out.update(stages_ms=stages, kernels=kernels, calls=calls, called=called_operators(seconds["reports"]),
-                   eager_graphs=sum("eager" in report for report in seconds["reports"]))
+        counts = jumar_counts(seconds["reports"])
+        out.update(counts, stages_ms=stages, kernels=sum(counts["kernels"]), calls=sum(counts["calls"]))
     return out
 
 

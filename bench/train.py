@@ -25,7 +25,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from run import BACKENDS, called_operators, compile_with, cpu_name, graph_breaks, inductor_counts, note, publish
+from run import BACKENDS, compile_with, cpu_name, graph_breaks, inductor_counts, jumar_counts, note, publish
 from run import relative_error, run_child, tensors_of
 
 SURE_ERROR = 1e-4  # of gradients; where it is larger, f64 tells rounding from mistakes
@@ -86,15 +86,6 @@ def gradient_error(found: dict, expected: dict) -> float:
         (found[k] - g).abs().max().item() / max(g.abs().max().item(), largest / 100, 1e-30) for k, g in expected.items()
     ]
     return math.inf if any(math.isnan(e) for e in errors) else max(errors)
-
-
-def jumar_counts(reports: list[dict]) -> dict:
-    return {
-        "kernels": [len(report.get("kernels", [])) for report in reports],
-        "calls": [sum(call.get("count", 1) for call in report.get("calls", [])) for report in reports],
-        "eager_graphs": sum("eager" in report for report in reports),
-        "called": called_operators(reports),
-    }
 
 
 def child_first_call(model: str, backend: str, threads: int) -> dict:

@@ -26,13 +26,20 @@ class FirstOutput(nn.Module):
         return self.model(input_ids=tokens, use_cache=False, return_dict=False)[0]
 
 
+def noise(*sizes: int) -> torch.Tensor:
+    return torch.randn(sizes, generator=torch.Generator().manual_seed(1))
+
+
+def numbers(below: int, *sizes: int) -> torch.Tensor:
+    return torch.randint(0, below, sizes, generator=torch.Generator().manual_seed(1))
+
+
 def tokens_of(batch: int, length: int) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(1)
-    return torch.randint(0, VOCABULARY, (batch, length), generator=generator)
+    return numbers(VOCABULARY, batch, length)
 
 
 def image_of(batch: int, size: int) -> torch.Tensor:
-    return torch.randn(batch, 3, size, size, generator=torch.Generator().manual_seed(1))
+    return noise(batch, 3, size, size)
 
 
 def bert() -> Model:

@@ -4,10 +4,11 @@
     python tests/triton_source.py --toolchain DIR --models all
 
 DIR holds the unpacked wheels triton-ascend and ascendnpu-ir. Every kernel of the files (the golden files of
-src/emit/triton without any), or of models of tests/models.py, each that differs from the others, is written in both forms; the source goes through scripts/triton_to_ttir.py. Both must
-lower and compile for the device, give the same values when simulated, and move the same blocks between global
-memory and the cores: the calls that do so are listed from the compiled kernels and compared with the shapes of what
-they move. Prints a line per kernel; fails if any differ.
+src/emit/triton without any), or of models of tests/models.py, each that differs from the others, is written in both
+forms; the source goes through scripts/triton_to_ttir.py. Both must lower and compile for the device, give the same
+values when simulated, and move the same blocks between global memory and the cores: the calls that do so are listed
+from the compiled kernels and compared with the shapes of what they move. Prints a line per kernel; fails if any
+differ.
 """
 import argparse
 import ctypes
@@ -220,7 +221,7 @@ def main():
             except Differ as refusal:
                 bad += 1
                 print(f"{path.stem}: {refusal}")
-        print(f"{len(files) - bad} of {len(files)} agree")
+        print(f"{len(files)} files; {bad} kernels differ")
         return 1 if bad else 0
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Callable
 
 import torch
-from models import MODELS, VOCABULARY, Model, image_of, timm_model, tokens_of
+from models import MODELS, VOCABULARY, Model, image_of, noise, numbers, timm_model, tokens_of
 from torch import nn
 
 import zoo_modules
@@ -97,14 +97,6 @@ class Named(nn.Module):
 
     def forward(self, *inputs: torch.Tensor):
         return self.pick(self.model(**dict(zip(self.names, inputs, strict=True)), **self.fixed))
-
-
-def noise(*sizes: int, seed: int = 1) -> torch.Tensor:
-    return torch.randn(sizes, generator=torch.Generator().manual_seed(seed))
-
-
-def numbers(below: int, *sizes: int, seed: int = 1) -> torch.Tensor:
-    return torch.randint(0, below, sizes, generator=torch.Generator().manual_seed(seed))
 
 
 def seeded(make: Callable[[], Model]) -> Callable[[], Model]:

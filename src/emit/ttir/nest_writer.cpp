@@ -190,12 +190,11 @@ void NestWriter::write_load(const BlockInst& inst) {
 void NestWriter::write_slice(const BlockInst& inst) {
   const BlockId whole = inst.operands[0];
   const Dims dims = layout_.dims_of(whole);
-  const auto axis = std::ranges::find(dims, inst.axis) - dims.begin();
+  const auto axis = static_cast<size_t>(std::ranges::find(dims, inst.axis) - dims.begin());
   std::vector<std::string> offsets(dims.size(), "0");
   std::vector<int64_t> steps(dims.size(), 1);
-  const auto at = static_cast<size_t>(axis);
-  offsets[at] = out_.define(fmt::format("arith.index_cast {} : i32 to index", out_.scalar(inst.expr, 32)));
-  steps[at] = inst.step;
+  offsets[axis] = out_.define(fmt::format("arith.index_cast {} : i32 to index", out_.scalar(inst.expr, 32)));
+  steps[axis] = inst.step;
   names_[inst.result] =
       out_.define(fmt::format("tensor.extract_slice {}[{}] [{}] [{}] : {} to {}", value(whole),
                               fmt::join(offsets, ", "), fmt::join(shape(layout_.dims_of(inst.result)), ", "),

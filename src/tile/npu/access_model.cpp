@@ -527,26 +527,27 @@ NestShape nest_shape(const loop::Program& program, const PreparedNest& nest, con
   return Reader(program, nest, model).run();
 }
 
-int64_t padded_points(const NestShape& shape, const std::vector<int64_t>& sizes, const NpuModel& model) {
+int64_t padded_points(const NestShape& shape, std::span<const int64_t> sizes, const NpuModel& model) {
   int64_t most = 0;
   for (const AccessShape& access : shape.accesses) {
     int64_t points = 1;
-    std::vector<size_t> axes;  // of a block, the densest in memory first
-    for (const size_t k : access.by_stride)
-      if (sizes[k] > 1) axes.push_back(k);
-    for (const size_t k : axes) points *= points_of(shape, access, k, sizes[k]);
-    const size_t last = axes.empty() ? 0 : std::ranges::max(axes);
+    std::optional<size_t> densest;  // in memory
+    size_t last = 0;                // of the block's axes
+    for (const size_t k : access.by_stride) {
+      if (sizes[k] <= 1) continue;
+      points *= points_of(shape, access, k, sizes[k]);
+      if (!densest) densest = k;
+      last = std::max(last, k);
+    }
     const int64_t unit = model.align_bytes / access.element_bytes;
     // The compiler of vector functions turns as it loads.
-    if (model.has_vector_functions || axes.empty()) {
-      most = std::max(most, points);
-      continue;
-    }
-    if (axes.front() == last) {
-      if (std::abs(access.strides[last]) != 1 && access.gathers == 0) points *= unit;
-    } else {
-      const auto [kept, dense] = padded_turn(sizes[last], sizes[axes.front()], unit);
-      points = points / (sizes[last] * sizes[axes.front()]) * kept * dense;
+    if (densest && !model.has_vector_functions) {
+      if (*densest != last) {
+        const auto [kept, dense] = padded_turn(sizes[last], sizes[*densest], unit);
+        points = points / (sizes[last] * sizes[*densest]) * kept * dense;
+      } else if (std::abs(access.strides[last]) != 1 && access.gathers == 0) {
+        points *= unit;
+      }
     }
     most = std::max(most, points);
   }

@@ -1,6 +1,7 @@
 // What a nest moves and computes, as numbers: for ranking ways to cut it.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "tile/npu/candidates.h"
@@ -55,7 +56,7 @@ struct NestShape {
 NestShape nest_shape(const loop::Program& program, const PreparedNest& nest, const NpuModel& model);
 
 // Elements of the largest block of an access, with what the toolchain pads where it turns it.
-int64_t padded_points(const NestShape& shape, const std::vector<int64_t>& sizes, const NpuModel& model);
+int64_t padded_points(const NestShape& shape, std::span<const int64_t> sizes, const NpuModel& model);
 
 // Microseconds of the busiest core.
 double modelled_us(const NestShape& shape, const std::vector<int64_t>& sizes, uint32_t looped,

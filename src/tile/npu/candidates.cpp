@@ -76,8 +76,8 @@ class Search {
   }
   void enumerate(size_t k, int64_t points);
   double padded(const Choice& choice) const {
-    const auto first = all_sizes_.begin() + static_cast<std::ptrdiff_t>(choice.first_size);
-    const std::vector<int64_t> sizes(first, first + static_cast<std::ptrdiff_t>(shape_.axes.size()));
+    const std::span sizes =
+        std::span<const int64_t>(all_sizes_).subspan(choice.first_size, shape_.axes.size());
     return static_cast<double>(std::max(choice.points, padded_points(shape_, sizes, model_)));
   }
   NestTiling tiling_of(const Choice& choice) const;

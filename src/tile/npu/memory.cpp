@@ -319,7 +319,7 @@ class NestBuffers {
   void visit_turned_load(const BlockInst& inst, uint32_t depth, bool is_bool) {
     const std::vector<int64_t> blocks = sizes_.turned_bytes(inst, inst.result);
     add_moved(blocks.front(), depth, inst.is_single && !is_bool);
-    turn(inst, inst.result, blocks);
+    turn(inst.result, blocks);
     if (is_bool) {
       scratch(blocks.back());
       return visit_loaded_bytes(inst, depth);
@@ -328,12 +328,12 @@ class NestBuffers {
   }
 
   // What is between the first and the last block of a turn. The last one comes into being now.
-  void turn(const BlockInst& access, BlockId id, const std::vector<int64_t>& blocks) {
+  void turn(BlockId id, const std::vector<int64_t>& blocks) {
     for (size_t k = 1; k + 1 < blocks.size(); ++k) {
       plan_.add({.bytes = blocks[k], .first = time_, .last = time_ + 1});
       ++time_;
     }
-    scratch(turn_scratch_bytes(sizes_, access, id));
+    scratch(turn_scratch_bytes(sizes_, id));
   }
 
   void visit_store(const BlockInst& inst, uint32_t depth) {
@@ -350,7 +350,7 @@ class NestBuffers {
         PlannedBuffer& buffer = plan_.buffer(value->buffer);
         buffer.bytes = std::max(buffer.bytes, blocks.front());
       }
-      turn(inst, id, blocks);
+      turn(id, blocks);
       return add_moved(blocks.back(), depth, inst.is_single && !is_bool);
     }
     if (is_bool)

@@ -241,10 +241,9 @@ int64_t scan_scratch_bytes(const BlockSizes& sizes, const BlockInst& scan) {
   return scan.scan == loop::ScanKind::kSum ? 0 : sizes.bytes(scan.operands[0]);
 }
 
-int64_t turn_scratch_bytes(const BlockSizes& sizes, const BlockInst& access, BlockId id) {
+int64_t turn_scratch_bytes(const BlockSizes& sizes, BlockId turned) {
   constexpr int64_t kWideTurnBytes = 4096;
-  const bool is_wide = ir::dtype_bytes(sizes.dtype(id)) > kWord;
-  return is_wide && is_turned(access) ? kWideTurnBytes : 0;
+  return ir::dtype_bytes(sizes.dtype(turned)) > kWord ? kWideTurnBytes : 0;
 }
 
 // What is left between the functions or the loops that an operator's chain is cut into.

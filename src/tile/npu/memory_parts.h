@@ -64,7 +64,7 @@ int64_t op_scratch_bytes(const BlockSizes& sizes, const BlockInst& op);
 int64_t reduction_scratch_bytes(const BlockSizes& sizes, const BlockInst& reduction);
 int64_t broadcast_scratch_bytes(const BlockSizes& sizes, const BlockInst& broadcast);
 int64_t scan_scratch_bytes(const BlockSizes& sizes, const BlockInst& scan);
-int64_t turn_scratch_bytes(const BlockSizes& sizes, const BlockInst& access, BlockId id);
+int64_t turn_scratch_bytes(const BlockSizes& sizes, BlockId turned);
 
 // The same where the compiler makes functions of vector code. Of blocks with no more elements than this it
 // cuts chains of operators into several functions, and gets no reduction and what needs it into one loop.

@@ -79,6 +79,14 @@ bool is_stepped(const BlockNest& nest, const BlockInst& access) {
   return false;
 }
 
-std::set<BlockId> spread_blocks(const BlockNest& nest) { return Connected(nest).found(); }
+// Asked of every candidate, while hardly any kernel has a stepped access.
+std::set<BlockId> spread_blocks(const BlockNest& nest) {
+  bool has_any = false;
+  for_each_inst(nest.body, [&](const BlockInst& inst) {
+    const bool is_access = inst.kind == BlockKind::kLoad || inst.kind == BlockKind::kStore;
+    has_any = has_any || (is_access && is_stepped(nest, inst));
+  });
+  return has_any ? Connected(nest).found() : std::set<BlockId>();
+}
 
 }  // namespace jumar::tile::npu
